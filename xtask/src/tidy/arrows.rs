@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
@@ -34,6 +34,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("chorus-parsers", &["chorus-core", "chorus-wire", "chorus-server"]),
     ("chorus-rooms", &["chorus-core"]),
     ("chorus-statements", &[]),
+    ("chorus-testing", &[]),
     // It starts the PostgreSQL that tests share; that crate is a page of the standard library.
     ("xtask", &["chorus-cluster"]),
 ];

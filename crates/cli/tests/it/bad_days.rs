@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use chorus_testing::eventually_blocking;
 use serde_json::Value;
 
-use crate::cli::{Ran, chorus, run, until};
+use crate::cli::{Ran, chorus, run};
 use crate::host::Host;
 
 /// A file system of a few megabytes of its own, when this machine lets us have one.
@@ -99,7 +100,7 @@ fn a_full_disk_refuses_posts_until_there_is_space_and_loses_none() {
     assert!(!backup.exists() && !host.data().join("backup.partial").exists());
 
     fs::remove_file(&filler).unwrap();
-    until("space again", || ready(&host).starts_with("HTTP/1.1 200").then_some(()));
+    eventually_blocking("there is space again", || ready(&host).starts_with("HTTP/1.1 200"));
     answered.push("and on it goes".to_owned());
     host.post("and on it goes");
     assert_eq!(texts(&host, "#ops"), answered);
@@ -131,7 +132,7 @@ fn a_host_that_starts_on_a_full_disk_serves_what_it_has_and_goes_on_when_there_i
         assert_eq!(ran.json()["error"]["code"], "UNAVAILABLE", "{}", ran.out);
 
         fs::remove_file(&filler).unwrap();
-        until("space again", || ready(&host).starts_with("HTTP/1.1 200").then_some(()));
+        eventually_blocking("there is space again", || ready(&host).starts_with("HTTP/1.1 200"));
         said.push(format!("and on it goes, {was_killed}"));
         host.post(said.last().unwrap());
         assert_eq!(texts(&host, "#ops"), said);

@@ -7,7 +7,7 @@ use crate::host::Host;
 
 // covers: CHN-148
 #[test]
-fn what_was_said_and_brought_is_found_again() {
+fn messages_and_files_are_found_by_search() {
     let mut host = Host::with_room(&["scout"]);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("failure.log");

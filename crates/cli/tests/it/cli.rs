@@ -111,18 +111,6 @@ impl Drop for Going {
     }
 }
 
-/// Looks until there is something; for what other processes do and no stream tells of.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    while began.elapsed() < PATIENCE {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    panic!("{what} did not happen");
-}
-
 /// Processes whose command line contains the text.
 pub(crate) fn processes_with(text: &str) -> Vec<String> {
     let mut found = Vec::new();

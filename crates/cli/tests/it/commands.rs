@@ -9,7 +9,7 @@ use crate::cli::{Going, chorus};
 use crate::host::Host;
 
 #[test]
-fn what_one_command_makes_another_shows() {
+fn one_command_shows_what_another_created() {
     let host = Host::with_room(&["scout", "builder"]);
     let members = host.json(&["member", "list"]);
     let ids: Vec<_> =
@@ -204,7 +204,7 @@ fn threads_are_opened_and_brought_to_an_end() {
 }
 
 #[test]
-fn what_is_listed_is_json_for_programs_and_words_for_people() {
+fn lists_are_json_for_programs_and_text_for_people() {
     let host = Host::with_room(&["scout"]);
     host.post("@scout are you there?");
     let lists: [(&[&str], &str); 6] = [
@@ -307,7 +307,7 @@ fn an_ephemeral_post_is_for_the_members_it_names() {
 
 // covers: ATT-192
 #[test]
-fn what_waits_for_a_person_is_listed_and_decided() {
+fn pending_approvals_are_listed_and_decided() {
     let host = Host::with_room(&["scout"]);
     let refused = |arguments: &[&str], code: &str| {
         let ran = host.run(&[arguments, &["--json"]].concat());

@@ -1,8 +1,9 @@
 //! The demo itself: everything it shows is as it must be, and it leaves nothing behind.
 
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, kill};
 
-use crate::cli::{Going, chorus, processes_with, run, until};
+use crate::cli::{Going, chorus, processes_with, run};
 
 // covers: FAIL-2, FAIL-3, FAIL-9
 // covers: FAIL-2, FAIL-3
@@ -44,5 +45,5 @@ fn no_agent_outlives_a_demo_that_was_killed() {
     let text = place.path().to_str().unwrap().to_owned();
     assert!(processes_with(&text).len() >= 5);
     demo.kill();
-    until("the end of the agents", || processes_with(&text).is_empty().then_some(()));
+    eventually_blocking("the agents end", || processes_with(&text).is_empty());
 }

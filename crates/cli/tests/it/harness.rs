@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, until};
+use crate::cli::{Going, chorus};
 use crate::host::Host;
 
 /// An agent `scout` whose turns are run by a script.
@@ -49,7 +50,7 @@ impl<'a> Scout<'a> {
     /// Waits until the harness has said so this often, over its restarts.
     fn has_logged(&self, words: &str, times: usize) {
         let log = || std::fs::read_to_string(self.file("log")).unwrap_or_default();
-        until(words, || (log().matches(words).count() >= times).then_some(()));
+        eventually_blocking(words, || log().matches(words).count() >= times);
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -96,7 +97,7 @@ exec sleep 60
 
 /// Waits for the disposition of scout's delivery.
 fn disposition(host: &Host, event: &str) -> Value {
-    until("an end of the delivery", || {
+    eventually_blocking("the delivery ends", || {
         let why = host.json(&["why", event]);
         let told = why["told"].as_array().unwrap();
         let mine = told.iter().find(|one| one["member"] == "scout").unwrap();
@@ -113,7 +114,7 @@ fn a_harness_killed_in_the_middle_of_a_turn_answers_once() {
     let harness = scout.join();
     let asked = host.post("@scout what is the status?");
     let pid = scout.file("hung");
-    until("the turn", || pid.exists().then_some(()));
+    eventually_blocking("the turn begins", || pid.exists());
     harness.kill();
     end_group(&pid);
     let _again = scout.join();
@@ -133,7 +134,7 @@ fn a_host_killed_in_the_middle_of_a_turn_gets_the_answer_once() {
         let scout = Scout::new(&host, script);
         let harness = scout.join();
         let asked = host.post("@scout what is the status?");
-        until("the turn", || scout.file("began").exists().then_some(()));
+        eventually_blocking("the turn begins", || scout.file("began").exists());
         (asked, harness)
     };
     host.kill();
@@ -158,7 +159,7 @@ fn a_run_under_way_is_answered_after_the_keys_were_exchanged() {
     let _harness = scout.join();
     let tail = host.tail();
     let asked = host.post("@scout what is the status?");
-    until("the turn", || scout.file("began").exists().then_some(()));
+    eventually_blocking("the turn begins", || scout.file("began").exists());
     host.run(&["token", "rotate"]).ok();
     std::fs::write(scout.file("go"), "").unwrap();
     let said = answer(&tail);
@@ -170,13 +171,13 @@ fn a_run_under_way_is_answered_after_the_keys_were_exchanged() {
 /// As anybody starts it, with no option about the window.
 // covers: ATT-49, ATT-55, ATT-305
 #[test]
-fn what_is_said_while_a_run_has_said_nothing_is_answered_with_it() {
+fn follow_up_to_a_silent_run_is_answered_with_it() {
     let host = Host::with_room(&["scout"]);
     let scout = Scout::new(&host, HANGS_ONCE);
     let tail = host.tail();
     let _harness = scout.join_with(&[]);
     let first = host.post("@scout what is the status?");
-    until("the turn", || scout.file("hung").exists().then_some(()));
+    eventually_blocking("the turn begins", || scout.file("hung").exists());
     let late = host.post("@scout of the staging deploy, I mean.");
     let said = answer(&tail);
     assert_eq!(said["in_reply_to"], late["event_id"]);
@@ -196,7 +197,7 @@ fn an_answer_made_while_its_line_paused_is_said_once_when_it_goes_on() {
     let harness = scout.join();
     let asked = host.post("@scout what is the status?");
     let asked = asked["event_id"].as_str().unwrap();
-    until("the turn", || scout.file("began").exists().then_some(()));
+    eventually_blocking("the turn begins", || scout.file("began").exists());
     host.json(&["post", "#ops", "The build is green.", "--as", "builder"]);
     std::fs::write(scout.file("go"), "").unwrap();
     let waits = "waits until the host takes it";
@@ -235,14 +236,14 @@ while [ ! -e go ]; do sleep 0.02; done
 
 // covers: CHN-40, CHN-310
 #[test]
-fn what_a_run_has_put_out_outlives_a_host_that_is_killed() {
+fn output_of_a_run_survives_a_killed_host() {
     let mut host = Host::with_room(&["scout", "aide"]);
     host.json(&["channel", "set", "#ops", "--replies", "thread"]);
     let (asked, harness) = {
         let scout = Scout::new(&host, EMITS);
         let harness = scout.join();
         let asked = host.post("@scout what is the status?");
-        until("the output", || scout.file("emitted").exists().then_some(()));
+        eventually_blocking("the output is emitted", || scout.file("emitted").exists());
         let kept = std::fs::read_to_string(scout.file("emitted")).unwrap();
         assert!(kept.contains(r#""kept":true"#), "{kept}");
         (asked, harness)
@@ -338,7 +339,7 @@ fn the_runtime_gets_the_prompt_and_a_token_that_is_not_the_agents() {
 }
 
 #[test]
-fn whoever_may_issue_tokens_can_let_any_agent_join() {
+fn token_issuer_can_let_any_agent_join() {
     let host = Host::with_room(&["scout"]);
     let mut scout = Scout::new(&host, "echo done");
     scout.token = std::fs::read_to_string(host.data().join("operator.token")).unwrap();

@@ -24,7 +24,7 @@ fn a_title_names_a_channel_and_never_a_direct_conversation() {
 
 // covers: OPS-470
 #[test]
-fn what_others_wrote_is_printed_escaped() {
+fn foreign_text_is_printed_escaped() {
     let host = Host::with_room(&["scout"]);
     let nasty = "a\u{1b}[2J\u{202e}b\u{200b}c\u{9b}d";
     let posted = host.json(&["post", "#ops", nasty, "--as", "alice"]);

@@ -6,10 +6,11 @@ use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, run, until};
+use crate::cli::{Going, chorus, run};
 
 // covers: OPS-66
 #[test]
@@ -31,12 +32,10 @@ fn a_second_signal_ends_the_host_at_once() {
     assert_eq!(&go_on, b"HTTP/1.1 100");
     let pid = host.pid();
     kill(pid, Signal::SIGTERM).unwrap();
-    until("draining", || ready(&host.url()).contains("draining").then_some(()));
+    eventually_blocking("the host says that it drains", || ready(&host.url()).contains("draining"));
     let asked = Instant::now();
     kill(pid, Signal::SIGTERM).unwrap();
-    until("the end", || {
-        kill(pid, None).is_err().then_some(()).or_else(|| host.has_ended().then_some(()))
-    });
+    eventually_blocking("the host ends", || kill(pid, None).is_err() || host.has_ended());
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
 }
 
@@ -75,7 +74,7 @@ fn a_refusal_and_its_line_in_the_log_have_the_same_id() {
     let id = refused["error"]["request_id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("req_"));
     // Lines are written by a thread of their own.
-    let lines = until("a line with the id", || {
+    let lines = eventually_blocking("the log has a line with the id", || {
         let lines = std::fs::read_to_string(&log).unwrap();
         lines.split_inclusive('\n').any(|l| l.contains(&id) && l.ends_with('\n')).then_some(lines)
     });

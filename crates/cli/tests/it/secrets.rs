@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use chorus_testing::eventually_blocking;
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, run, until};
+use crate::cli::{Going, chorus, run};
 
 // covers: ATT-135
 #[test]
@@ -54,7 +55,9 @@ fn no_log_holds_a_token_or_a_sign_in_secret() {
     beside(&["channel", "create", "ops", "scout"]);
     let asked = beside(&["post", "ops", "@scout what is the status?"]);
     let event = asked.split_whitespace().next().unwrap();
-    until("the answer", || beside(&["why", event]).contains("responded after").then_some(()));
+    eventually_blocking("the question is answered", || {
+        beside(&["why", event]).contains("responded after")
+    });
 
     for file in [&log, &folder.path().join("harness")] {
         let text = std::fs::read_to_string(file).unwrap();

@@ -7,10 +7,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use chorus_cluster::{Cluster, Durability};
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, run, until};
+use crate::cli::{Going, chorus, run};
 use crate::host::Host;
 
 fn free_port() -> u16 {
@@ -71,7 +72,7 @@ fn it_takes_as_many_files_as_it_may() {
     serving.wait(|line| serde_json::from_str::<Value>(line).ok());
     // Lines are written by a thread of their own.
     for line in ["open files before=300 now=900", "connections=644"] {
-        until(line, || std::fs::read_to_string(&log).unwrap().contains(line).then_some(()));
+        eventually_blocking(line, || std::fs::read_to_string(&log).unwrap().contains(line));
     }
 }
 
@@ -181,7 +182,7 @@ fn a_log_that_cannot_be_written_ends_nothing_and_holds_up_nobody() {
 
 // covers: OPS-478
 #[test]
-fn whatever_standard_output_is_the_host_serves_and_ends_when_it_is_told_to() {
+fn host_serves_and_stops_whatever_its_standard_output_is() {
     let (gone, closed) = std::io::pipe().unwrap();
     drop(gone);
     let (_unread, stuck) = std::io::pipe().unwrap();
@@ -203,14 +204,14 @@ fn whatever_standard_output_is_the_host_serves_and_ends_when_it_is_told_to() {
         let mut command = chorus();
         command.current_dir(folder.path()).stdout(stdout).stderr(Stdio::null());
         let mut child = command.args(["serve", "--json", "--listen", &address]).spawn().unwrap();
-        until(what, || {
+        eventually_blocking(what, || {
             assert!(child.try_wait().unwrap().is_none(), "{what}: it has ended");
             TcpStream::connect(&address).ok()
         });
         knock(&address, 10);
         let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
         kill(pid, Signal::SIGTERM).unwrap();
-        let status = until(what, || child.try_wait().unwrap());
+        let status = eventually_blocking(what, || child.try_wait().unwrap());
         assert!(status.success(), "{what}");
     }
 }

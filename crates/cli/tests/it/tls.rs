@@ -4,11 +4,12 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, kill};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, run, until};
+use crate::cli::{Going, chorus, run};
 
 /// Writes an authority `ca.pem`, and `cert.pem` and `key.pem` for localhost.
 fn certify(folder: &Path, expired: bool) {
@@ -86,13 +87,15 @@ fn commands_and_harnesses_reach_a_host_with_a_certificate_of_its_own_authority()
     // A renewed certificate is taken; who was connected stays so.
     certify(folder, false);
     kill(serving.pid(), Signal::SIGHUP).unwrap();
-    until("the new certificate", || (trusting(&["channel", "list"]).code == 0).then_some(()));
+    eventually_blocking("the new certificate is served", || {
+        trusting(&["channel", "list"]).code == 0
+    });
     trusting(&["post", "#ops", "renewed"]).ok();
     assert_eq!(tail.wait(text), "renewed");
     // One that cannot be used changes nothing.
     std::fs::write(folder.join("key.pem"), "nonsense").unwrap();
     let log = || std::fs::read_to_string(folder.join("log")).unwrap();
-    until("a complaint", || log().contains("the certificate in use stays").then_some(()));
+    eventually_blocking("the log complains", || log().contains("the certificate in use stays"));
     trusting(&["channel", "list"]).ok();
     drop(silent);
 }

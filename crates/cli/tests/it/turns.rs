@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use chorus_testing::eventually_blocking;
 use serde_json::Value;
 
-use crate::cli::{Going, chorus, until};
+use crate::cli::{Going, chorus};
 use crate::host::Host;
 
 /// Reacts with its turn's token, as README shows it.
@@ -41,7 +42,7 @@ impl Agent {
 
     /// Waits until its delivery of the event has ended, and says how.
     fn end(&self, host: &Host, event: &str) -> Value {
-        until(&format!("an end for {}", self.name), || {
+        eventually_blocking(&format!("{} ends a delivery", self.name), || {
             let why = host.json(&["why", event]);
             let told = why["told"].as_array().unwrap();
             let mine = told.iter().find(|one| one["member"] == self.name)?;
@@ -52,7 +53,7 @@ impl Agent {
 
 // covers: CHN-320, CHN-321, CHN-325, CHN-26
 #[test]
-fn one_nods_one_says_nothing_and_the_third_answers_though_the_host_is_killed_between() {
+fn turn_passes_to_the_third_agent_though_the_host_is_killed() {
     let mut host = Host::with_room(&["nodder", "mute", "speaker"]);
     let agents = [
         Agent::join(&host, "nodder", NODS),

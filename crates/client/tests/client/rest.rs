@@ -50,7 +50,7 @@ async fn a_refusal_keeps_status_code_message_and_request() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_of_ours_says_so() {
+async fn foreign_answer_is_reported_as_such() {
     let router = Router::new()
         .route("/v1/whoami", get(|| async { (StatusCode::BAD_GATEWAY, "<html>\n\u{1b}[31m") }))
         .route("/v1/members", get(|| async { "not json" }))
@@ -74,7 +74,7 @@ async fn what_is_no_answer_of_ours_says_so() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unreachable_and_may_be_tried_again() {
+async fn unreachable_host_is_a_retryable_error() {
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", free.local_addr().unwrap());
     drop(free);

@@ -73,7 +73,7 @@ async fn a_conversation_is_followed() {
 }
 
 #[tokio::test]
-async fn what_is_in_no_log_comes_between_the_events_to_who_asks() {
+async fn live_events_come_between_logged_ones_on_request() {
     let events = get(|uri: axum::http::Uri| async move {
         let asked = uri.query().unwrap_or_default().contains("activity=true");
         let activity = "event: activity\ndata: {\"type\":\"status\",\"status\":\"looking\"}\n\n";

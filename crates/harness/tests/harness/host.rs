@@ -9,6 +9,7 @@ use axum::Router;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::routing::any;
 use chorus_harness::{Options, Runtime};
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
@@ -105,15 +106,15 @@ impl Host {
 
     /// Waits until the harness has sent `count` of them, and gives them.
     pub(crate) async fn wait(&self, name: &str, count: usize) -> Vec<Value> {
-        for _ in 0..2_000 {
+        eventually(&format!("{count} {name} come"), async || {
             let seen = self.seen(name);
             if seen.len() >= count {
-                return seen;
+                Ok(seen)
+            } else {
+                Err(self.state.seen.lock().unwrap().clone())
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        let all = self.state.seen.lock().unwrap();
-        panic!("{count} {name} did not come; there is {all:#?}");
+        })
+        .await
     }
 }
 

@@ -1,8 +1,8 @@
 //! What comes after the compose window has closed joins the run, with the settings that every agent has by default.
 
 use std::path::Path;
-use std::time::Duration;
 
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 
 use crate::host::{Agent, Host, delivery};
@@ -17,13 +17,8 @@ fn line(before: &str, folder: &Path) -> String {
 
 /// The prompt of the run with this number, once it has begun.
 async fn prompt(folder: &Path, n: usize) -> String {
-    for _ in 0..4_000 {
-        if let Ok(prompt) = std::fs::read_to_string(folder.join(format!("prompt.{n}"))) {
-            return prompt;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("run {n} did not begin");
+    let file = folder.join(format!("prompt.{n}"));
+    eventually(&format!("run {n} begins"), async || std::fs::read_to_string(&file)).await
 }
 
 fn ends(host: &Host) -> Vec<(Value, Value)> {

@@ -94,7 +94,7 @@ async fn an_end_is_told_again_when_an_offer_overtook_the_answer_to_it() {
 
 // covers: ATT-94
 #[tokio::test]
-async fn what_a_turn_says_beyond_its_budget_is_dropped_for_good() {
+async fn output_beyond_the_budget_of_a_turn_is_dropped() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
     host.refuse("chat.send_message", Some("REPLY_BUDGET_SPENT"));
     host.has_ended("responded");

@@ -1,5 +1,6 @@
 //! Deliveries become turns, and turns replies.
 
+use chorus_testing::eventually;
 use serde_json::json;
 
 use crate::host::{Agent, Host, delivery};
@@ -63,7 +64,7 @@ async fn a_delivery_is_acknowledged_run_and_answered() {
 
 // covers: WHK-75, WHK-76
 #[tokio::test]
-async fn what_another_service_sent_along_is_for_the_runtime() {
+async fn mcp_servers_of_a_delivery_reach_the_runtime() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
     let line = "cat >\"$0.in\"; env | grep ^CHORUS_ >\"$0.env\"; echo done";
     let line = line.replace("$0", state.path().join("run").to_str().unwrap());
@@ -169,7 +170,7 @@ async fn a_runtime_that_answered_by_itself_is_not_answered_for() {
 
 // covers: ATT-121
 #[tokio::test]
-async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
+async fn side_effects_before_a_kill_are_not_repeated() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
     let agent = Agent::join(&host, state.path(), "sleep 60");
     host.deliver(delivery("evt_1", "must_respond"));
@@ -183,9 +184,7 @@ async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
     let agent = Agent::join(&host, state.path(), "echo again");
     host.deliver(delivery("evt_1", "must_respond"));
     let looks = || host.seen("chat.read_thread").iter().filter(|a| a["afterSequence"] == 6).count();
-    while looks() == 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    eventually("the harness reads what was said after it", async || looks() > 0).await;
     host.deliver(delivery("evt_2", "must_not_respond"));
     host.wait("chat/disposition", 1).await;
     assert_eq!(
@@ -197,7 +196,7 @@ async fn what_a_runtime_did_before_its_harness_was_killed_is_not_done_again() {
 
 // covers: ATT-323
 #[tokio::test]
-async fn what_a_runtime_has_put_off_is_run_again_when_it_comes_back() {
+async fn deferred_turn_runs_again_when_it_returns() {
     let (host, state) = (Host::start().await, tempfile::tempdir().unwrap());
     let mark = state.path().join("queued");
     let line = format!("if [ -e {0} ]; then echo now; else touch {0}; fi", mark.display());

@@ -159,3 +159,43 @@ impl AsyncWrite for Seated {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time;
+
+    use super::*;
+
+    const HEADERS: Duration = Duration::from_secs(10);
+    const IDLE: Duration = Duration::from_secs(75);
+
+    fn timeouts() -> Timeouts {
+        let times = Times { handshake: HEADERS, headers: HEADERS, idle: IDLE, stalled: HEADERS };
+        Timeouts::new(times, Arc::default())
+    }
+
+    async fn waits(sleep: Pin<Box<dyn Sleep>>) -> Duration {
+        let began = time::Instant::now();
+        sleep.await;
+        began.elapsed()
+    }
+
+    // covers: OPS-126
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_idles_longer_than_a_head_may_take_and_not_for_ever() {
+        let timeouts = timeouts();
+        assert_eq!(waits(timeouts.sleep(Duration::ZERO)).await, HEADERS, "it has just connected");
+        assert_eq!(waits(timeouts.sleep(Duration::ZERO)).await, IDLE);
+    }
+
+    // covers: OPS-126
+    #[tokio::test(start_paused = true)]
+    async fn the_first_byte_of_a_request_starts_the_time_for_its_head() {
+        let timeouts = timeouts();
+        waits(timeouts.sleep(Duration::ZERO)).await;
+        let waiting = timeouts.sleep(Duration::ZERO);
+        time::sleep(IDLE / 2).await;
+        timeouts.heard.store(true, Ordering::Relaxed);
+        assert_eq!(waits(waiting).await, HEADERS);
+    }
+}

@@ -2,12 +2,12 @@
 
 use reqwest::Method;
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 #[tokio::test]
 async fn operations_answer_without_a_token_and_tell_no_secret() {
-    let house = House::open().await;
-    let get = async |path: &str| House::answer(house.request(Method::GET, path)).await;
+    let host = TestHost::open().await;
+    let get = async |path: &str| TestHost::answer(host.request(Method::GET, path)).await;
     assert_eq!(get("/healthz").await.status, 200);
     assert_eq!(get("/readyz").await.status, 200);
     let metrics = get("/metrics").await.body.as_str().unwrap().to_owned();
@@ -17,14 +17,14 @@ async fn operations_answer_without_a_token_and_tell_no_secret() {
     let page = get("/").await;
     let text = page.body.as_str().unwrap();
     assert!(text.contains("Chorus") && text.contains("default"));
-    assert!(!text.contains(&house.operator()));
+    assert!(!text.contains(&host.operator()));
 }
 
 // covers: OPS-68
 #[tokio::test]
 async fn the_page_of_metrics_names_what_there_is_and_nothing_else() {
-    let house = House::open().await;
-    let metrics = House::answer(house.request(Method::GET, "/metrics")).await;
+    let host = TestHost::open().await;
+    let metrics = TestHost::answer(host.request(Method::GET, "/metrics")).await;
     let metrics = metrics.body.as_str().unwrap().to_owned();
     let mut given: Vec<(&str, &str)> =
         metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
@@ -44,27 +44,27 @@ async fn the_page_of_metrics_names_what_there_is_and_nothing_else() {
 
 #[tokio::test]
 async fn the_sign_in_link_shows_the_operators_token_once() {
-    let house = House::open().await;
-    let link = house.running.operator_link.clone();
-    let path = link.strip_prefix(&house.running.url).unwrap();
-    let first = House::answer(house.request(Method::GET, path)).await;
+    let host = TestHost::open().await;
+    let link = host.running.operator_link.clone();
+    let path = link.strip_prefix(&host.running.url).unwrap();
+    let first = TestHost::answer(host.request(Method::GET, path)).await;
     let page = first.body.as_str().unwrap().to_owned();
     let token = page.split("CHORUS_TOKEN=").nth(1).unwrap().split('<').next().unwrap();
-    let me = house.get(token, "/v1/whoami").await.ok();
+    let me = host.get(token, "/v1/whoami").await.ok();
     assert_eq!((&me["member"]["id"], &me["role"]), (&"operator".into(), &"operator".into()));
-    let again = House::answer(house.request(Method::GET, path)).await;
+    let again = TestHost::answer(host.request(Method::GET, path)).await;
     assert_eq!(again.refused(401), "UNAUTHORIZED");
 }
 
 #[tokio::test]
 async fn the_folder_says_where_the_host_is_while_it_is_there() {
-    let house = House::open().await;
-    let path = house.folder.path().join("host.json");
+    let host = TestHost::open().await;
+    let path = host.folder.path().join("host.json");
     let text = std::fs::read_to_string(&path).unwrap();
-    let host: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(host["url"], house.running.url.as_str());
-    let kept = std::fs::read_to_string(house.folder.path().join("operator.token")).unwrap();
-    assert_eq!(kept, house.operator());
-    house.running.stop().await;
+    let kept: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(kept["url"], host.running.url.as_str());
+    let kept = std::fs::read_to_string(host.folder.path().join("operator.token")).unwrap();
+    assert_eq!(kept, host.operator());
+    host.running.stop().await;
     assert!(!path.exists());
 }

@@ -1,14 +1,13 @@
 //! What is agreed on at `initialize` holds for what goes out and comes in; what one side cancels ends; and what is owed
 //! comes before what is new.
 
-use std::time::Instant;
-
+use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{House, PATIENCE};
 use crate::live::Tail;
+use crate::test_host::TestHost;
 
 /// The capabilities that the protocol's own example states, with one group changed.
 fn all_but(group: &str, changed: Value) -> Value {
@@ -24,8 +23,8 @@ fn all_but(group: &str, changed: Value) -> Value {
     all
 }
 
-async fn connect(house: &House, token: &str, capabilities: Value, session: Value) -> Harness {
-    let mut harness = house.socket(token).await;
+async fn connect(host: &TestHost, token: &str, capabilities: Value, session: Value) -> Harness {
+    let mut harness = host.socket(token).await;
     let params = json!({
         "protocolVersion": "2026-06-02",
         "clientInfo": {"name": "test", "version": "0"},
@@ -36,17 +35,17 @@ async fn connect(house: &House, token: &str, capabilities: Value, session: Value
     harness
 }
 
-async fn unsettled(house: &House, token: &str) -> Vec<Value> {
-    let listed = house.tool(token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
+async fn unsettled(host: &TestHost, token: &str) -> Vec<Value> {
+    let listed = host.tool(token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
     listed["events"].as_array().unwrap().clone()
 }
 
 // covers: ATT-348, ATT-19
 #[tokio::test]
 async fn a_mode_that_a_harness_does_not_claim_comes_as_one_that_it_does() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let urgent = "@bot urgent: stop the deploy now!";
     let asked = "@bot can you look at the deploy?";
     let none = json!({"immediate": false, "buffered": false, "notify": false});
@@ -60,11 +59,11 @@ async fn a_mode_that_a_harness_does_not_claim_comes_as_one_that_it_does() {
     .into_iter()
     .enumerate()
     {
-        let mut bot = connect(&house, &token, all_but("injection", can.clone()), json!({})).await;
-        let posted = house.say(&ann, &room, &format!("{said} {n}")).await;
+        let mut bot = connect(&host, &token, all_but("injection", can.clone()), json!({})).await;
+        let posted = host.say(&ann, &room, &format!("{said} {n}")).await;
         let Some(mode) = mode else {
             assert!(bot.is_quiet().await, "{can}");
-            let mine = unsettled(&house, &token).await;
+            let mine = unsettled(&host, &token).await;
             assert_eq!(mine.last().unwrap()["eventId"], posted["event_id"], "it is in the mailbox");
             continue;
         };
@@ -79,36 +78,36 @@ async fn a_mode_that_a_harness_does_not_claim_comes_as_one_that_it_does() {
 // covers: ATT-348
 #[tokio::test]
 async fn a_knock_is_not_made_more_than_a_knock() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let op = house.operator();
-    house.post(&op, "/v1/roles", json!({"name": "ops"})).await.ok();
-    house.send(&op, Method::PUT, "/v1/roles/ops/members/bot", None).await.ok();
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let op = host.operator();
+    host.post(&op, "/v1/roles", json!({"name": "ops"})).await.ok();
+    host.send(&op, Method::PUT, "/v1/roles/ops/members/bot", None).await.ok();
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let can = all_but("injection", json!({"notify": false}));
-    let mut bot = connect(&house, &token, can, json!({})).await;
-    let posted = house.say(&ann, &room, "@ops who can restart the queue?").await;
+    let mut bot = connect(&host, &token, can, json!({})).await;
+    let posted = host.say(&ann, &room, "@ops who can restart the queue?").await;
     assert!(bot.is_quiet().await);
-    assert_eq!(unsettled(&house, &token).await[0]["eventId"], posted["event_id"]);
+    assert_eq!(unsettled(&host, &token).await[0]["eventId"], posted["event_id"]);
 }
 
 // covers: ATT-346
 #[tokio::test]
 async fn a_harness_that_acknowledges_nothing_is_told_and_has_it() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let can = all_but("delivery", json!({"ack": false}));
-    let mut bot = connect(&house, &token, can, json!({})).await;
-    let posted = house.say(&ann, &room, "@bot can you look?").await;
+    let mut bot = connect(&host, &token, can, json!({})).await;
+    let posted = host.say(&ann, &room, "@bot can you look?").await;
     let frame = bot.delivery().await;
     assert!(frame.get("id").is_none(), "nothing is to be answered: {frame}");
     let path = format!("/v1/events/{}/attention", posted["event_id"].as_str().unwrap());
-    let began = Instant::now();
-    while !house.get(&ann, &path).await.ok()["told"][0]["receipt"]["accepted_at"].is_string() {
-        assert!(began.elapsed() < PATIENCE, "it was sent, and is not accepted");
-    }
-    house.pass(30_000).await;
+    eventually("what was sent is accepted", async || {
+        host.get(&ann, &path).await.ok()["told"][0]["receipt"]["accepted_at"].is_string()
+    })
+    .await;
+    host.pass(30_000).await;
     assert!(bot.is_quiet().await, "it is not offered again for want of an acknowledgement");
     bot.reply(&frame["params"], "it is fine").await.unwrap();
 }
@@ -116,38 +115,38 @@ async fn a_harness_that_acknowledges_nothing_is_told_and_has_it() {
 // covers: ATT-346
 #[tokio::test]
 async fn a_harness_that_takes_nothing_twice_is_offered_nothing_twice() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let can = || all_but("delivery", json!({"redelivery": false}));
-    let mut bot = connect(&house, &token, can(), json!({})).await;
+    let mut bot = connect(&host, &token, can(), json!({})).await;
     let session = bot.hello["session"]["id"].clone();
-    let posted = house.say(&ann, &room, "@bot can you look?").await;
+    let posted = host.say(&ann, &room, "@bot can you look?").await;
     let first = bot.delivery().await;
-    house.pass(10_000).await;
-    house.pass(50_000).await;
+    host.pass(10_000).await;
+    host.pass(50_000).await;
     assert!(bot.is_quiet().await, "neither unacknowledged nor as a reminder");
     bot.acknowledge(&first).await;
     drop(bot);
-    let mut bot = connect(&house, &token, can(), json!({"id": session})).await;
+    let mut bot = connect(&host, &token, can(), json!({"id": session})).await;
     assert!(bot.is_quiet().await, "it has taken it before");
-    assert_eq!(unsettled(&house, &token).await[0]["eventId"], posted["event_id"]);
+    assert_eq!(unsettled(&host, &token).await[0]["eventId"], posted["event_id"]);
 }
 
 // covers: ATT-347
 #[tokio::test]
 async fn a_harness_without_cancellation_is_sent_none_and_learns_it_from_the_refusal() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let can = all_but("utilities", json!({"cancellation": false}));
-    let mut bot = connect(&house, &token, can, json!({})).await;
-    let posted = house.say(&ann, &room, "@bot can you look?").await;
+    let mut bot = connect(&host, &token, can, json!({})).await;
+    let posted = host.say(&ann, &room, "@bot can you look?").await;
     let event = bot.take().await;
     let path = format!("/v1/messages/{}", posted["event_id"].as_str().unwrap());
-    house.send(&ann, Method::DELETE, &path, None).await;
+    host.send(&ann, Method::DELETE, &path, None).await;
     assert_eq!(bot.reply(&event, "it is fine").await, Err("STALE_TURN".to_owned()));
-    house.say(&ann, &room, "@bot and the queue?").await;
+    host.say(&ann, &room, "@bot and the queue?").await;
     // What comes next is the next delivery, and no notification before it.
     let next = bot.heard().await.unwrap();
     assert_eq!(next["method"], "chat/deliver", "{next}");
@@ -156,17 +155,17 @@ async fn a_harness_without_cancellation_is_sent_none_and_learns_it_from_the_refu
 // covers: ATT-347, ATT-149
 #[tokio::test]
 async fn a_harness_without_digests_is_sent_none() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
     let path = format!("/v1/channels/{room}/members/bot");
     let seat = Some(json!({"participation": "always_listen"}));
-    house.send(&house.operator(), Method::PUT, &path, seat).await.ok();
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    host.send(&host.operator(), Method::PUT, &path, seat).await.ok();
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let can = all_but("injection", json!({"digest": false}));
-    let mut without = connect(&house, &token, can, json!({})).await;
-    let mut with = house.connect(&token).await;
-    house.say(&ann, &room, "deploy is at 40 percent").await;
-    house.pass(15 * 60_000).await;
+    let mut without = connect(&host, &token, can, json!({})).await;
+    let mut with = host.connect(&token).await;
+    host.say(&ann, &room, "deploy is at 40 percent").await;
+    host.pass(15 * 60_000).await;
     while with.heard().await.unwrap()["method"] != "notifications/digest" {}
     without.call("ping", json!({})).await.unwrap();
     without.write(json!({"jsonrpc": "2.0", "id": 77, "method": "ping"})).await;
@@ -191,12 +190,12 @@ async fn shown(tail: &mut Tail) -> Value {
 // covers: ATT-344, ATT-122
 #[tokio::test]
 async fn progress_is_shown_at_the_run_it_belongs_to() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}&activity=true")).await;
-    let mut bot = house.connect(&token).await;
-    house.say(&ann, &room, "@bot can you check the deploy?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut tail = Tail::of(&host, &ann, &format!("conversation={room}&activity=true")).await;
+    let mut bot = host.connect(&token).await;
+    host.say(&ann, &room, "@bot can you check the deploy?").await;
     let frame = bot.delivery().await;
     bot.acknowledge(&frame).await;
     let event = &frame["params"]["eventId"];
@@ -216,15 +215,15 @@ async fn progress_is_shown_at_the_run_it_belongs_to() {
     bot.write(of_delivery).await;
     assert_eq!(&shown(&mut tail).await["event_id"], event);
     let turn = frame["params"]["turn"]["token"].as_str().unwrap();
-    assert_eq!(house.post(turn, "/v1/c2a", told.clone()).await.status, 202);
+    assert_eq!(host.post(turn, "/v1/c2a", told.clone()).await.status, 202);
     assert_eq!(&shown(&mut tail).await["event_id"], event);
-    let length = house.length(&room).await;
+    let length = host.length(&room).await;
     bot.write(told.clone()).await;
     shown(&mut tail).await;
-    assert_eq!(house.length(&room).await, length, "it is no chat");
+    assert_eq!(host.length(&room).await, length, "it is no chat");
     // A harness that did not claim it is not heard.
     let can = all_but("utilities", json!({"progress": false}));
-    let mut mute = connect(&house, &token, can, json!({})).await;
+    let mut mute = connect(&host, &token, can, json!({})).await;
     let mut unheard = told.clone();
     unheard["params"]["eventId"] = event.clone();
     unheard["params"]["message"] = json!("unheard");
@@ -236,12 +235,12 @@ async fn progress_is_shown_at_the_run_it_belongs_to() {
 
 // covers: ATT-345
 #[tokio::test]
-async fn what_a_harness_cancels_ends() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut bot = house.connect(&token).await;
-    let posted = house.say(&ann, &room, "@bot can you check the deploy?").await;
+async fn run_that_a_harness_cancels_ends() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut bot = host.connect(&token).await;
+    let posted = host.say(&ann, &room, "@bot can you check the deploy?").await;
     let frame = bot.delivery().await;
     bot.acknowledge(&frame).await;
     let params = json!({"requestId": frame["id"], "reason": "stopped by its operator"});
@@ -249,13 +248,13 @@ async fn what_a_harness_cancels_ends() {
     bot.write(cancel).await;
     bot.call("ping", json!({})).await.unwrap();
     let id = posted["event_id"].as_str().unwrap();
-    let why = house.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
+    let why = host.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
     let told = why["told"].as_array().unwrap();
     let mine = told.iter().find(|t| t["member"] == "bot").unwrap();
     assert_eq!(mine["receipt"]["disposition"], "failed", "{why}");
     let moved = told.iter().any(|t| t["reason"] == "escalated");
     assert!(moved, "what was owed goes on to somebody else: {why}");
-    assert!(unsettled(&house, &token).await.is_empty());
+    assert!(unsettled(&host, &token).await.is_empty());
     // What it says of one that is not its own changes nothing, and its connection stands.
     for unknown in ["dlv_00000000000000000000000000000001.1", "nothing", id] {
         let params = json!({"requestId": unknown});
@@ -267,22 +266,20 @@ async fn what_a_harness_cancels_ends() {
 
 // covers: ATT-22, ATT-350
 #[tokio::test]
-async fn what_is_owed_from_before_comes_before_what_is_new_over_all_conversations() {
-    let house = House::open().await;
-    let first = house.room(&["bot"]).await;
+async fn backlog_of_all_conversations_precedes_new_offers() {
+    let host = TestHost::open().await;
+    let first = host.room(&["bot"]).await;
     let new = json!({"title": "elsewhere", "members": ["bot", "ann"]});
-    let second = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let second = host.post(&host.operator(), "/v1/channels", new).await.ok();
     let second = second["id"].as_str().unwrap().to_owned();
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut bot = house.connect(&token).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut bot = host.connect(&token).await;
     let session = bot.hello["session"]["id"].clone();
     let mut said = Vec::new();
     for n in 0..3 {
         let room = if n % 2 == 0 { &second } else { &first };
-        said.push(
-            house.say(&ann, room, &format!("@bot what about {n}?")).await["event_id"].clone(),
-        );
-        house.clock.advance(1_000);
+        said.push(host.say(&ann, room, &format!("@bot what about {n}?")).await["event_id"].clone());
+        host.clock.advance(1_000);
         let taken = bot.take().await;
         assert_eq!(taken["eventId"], said[n]);
     }
@@ -290,12 +287,10 @@ async fn what_is_owed_from_before_comes_before_what_is_new_over_all_conversation
     drop(bot);
     for n in 3..6 {
         let room = if n % 2 == 0 { &second } else { &first };
-        said.push(
-            house.say(&ann, room, &format!("@bot what about {n}?")).await["event_id"].clone(),
-        );
-        house.clock.advance(1_000);
+        said.push(host.say(&ann, room, &format!("@bot what about {n}?")).await["event_id"].clone());
+        host.clock.advance(1_000);
     }
-    let mut bot = house.socket(&token).await;
+    let mut bot = host.socket(&token).await;
     let params = json!({
         "protocolVersion": "2026-06-02", "clientInfo": {"name": "test", "version": "0"},
         "session": {"id": session}, "resume": {"lastEventId": last},

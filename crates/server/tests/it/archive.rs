@@ -8,8 +8,8 @@ use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, START, place, verify};
 use crate::retention::{DAY, days, set, show, sound, texts};
+use crate::test_host::{START, TestHost, place, verify};
 
 /// The files of the archive, by name, each with its lines.
 fn archived(folder: &Path) -> Vec<(String, Vec<Value>)> {
@@ -31,7 +31,7 @@ fn seqs(files: &[(String, Vec<Value>)]) -> Vec<u64> {
 
 // covers: OPS-132
 #[tokio::test]
-async fn what_goes_is_in_the_archive_first_and_once() {
+async fn removed_messages_are_archived_first_and_once() {
     let archive = tempfile::tempdir().unwrap();
     let keep = |archive: &Path| {
         let archive = archive.to_owned();
@@ -41,11 +41,11 @@ async fn what_goes_is_in_the_archive_first_and_once() {
         }
     };
     let folder = tempfile::tempdir().unwrap();
-    let house = House::open_with(folder, START, keep(archive.path())).await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "first").await;
-    let secret = house.say(&ann, &room, "hunter2-is-my-password").await;
+    let host = TestHost::open_with(folder, START, keep(archive.path())).await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "first").await;
+    let secret = host.say(&ann, &room, "hunter2-is-my-password").await;
     let ours = archive.path().join(&room);
 
     // The host ended after it had written a file, and before it dropped what is in it.
@@ -53,12 +53,12 @@ async fn what_goes_is_in_the_archive_first_and_once() {
     fs::write(ours.join("000000000001-000000000003.jsonl"), "hunter2-is-my-password").unwrap();
     fs::write(ours.join("000000000001-000000000009.jsonl.partial"), "{").unwrap();
     let path = format!("/v1/messages/{}/erase", secret["message_id"].as_str().unwrap());
-    house.post(&ann, &path, json!({"reason": "secret"})).await.ok();
-    days(&house, 2).await;
-    let ann = house.token("ann").await;
+    host.post(&ann, &path, json!({"reason": "secret"})).await.ok();
+    days(&host, 2).await;
+    let ann = host.token("ann").await;
 
-    let base = show(&house, &room).await["base_seq"].as_u64().unwrap();
-    assert_eq!(base, house.length(&room).await, "all of it was old");
+    let base = show(&host, &room).await["base_seq"].as_u64().unwrap();
+    assert_eq!(base, host.length(&room).await, "all of it was old");
     let files = archived(&ours);
     let name = format!("000000000001-{base:012}.jsonl");
     assert_eq!(files.iter().map(|(name, _)| name).collect::<Vec<_>>(), [&name]);
@@ -70,89 +70,89 @@ async fn what_goes_is_in_the_archive_first_and_once() {
     assert_eq!(lines.last().unwrap()["head"]["seq"], json!(base));
 
     // The next stretch follows from it.
-    house.say(&ann, &room, "second").await;
-    days(&house, 2).await;
+    host.say(&ann, &room, "second").await;
+    days(&host, 2).await;
     let files = archived(&ours);
     assert_eq!(files.len(), 2);
     assert_eq!(seqs(&files), (1..=base + 1).collect::<Vec<_>>());
     let next = files[1].1.iter().find(|line| line.get("base").is_some()).unwrap();
     assert_eq!(next["base"]["hash"], files[0].1.last().unwrap()["head"]["hash"]);
-    sound(house).await;
+    sound(host).await;
 }
 
 // covers: OPS-133
 #[tokio::test]
-async fn what_cannot_be_archived_is_kept() {
+async fn message_that_cannot_be_archived_is_kept() {
     let place = tempfile::tempdir().unwrap();
     let archive = place.path().join("archive");
     fs::write(&archive, "a file stands where the folder belongs").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let house = House::open_with(folder, START, |config| {
+    let host = TestHost::open_with(folder, START, |config| {
         config.settings.retention.archive_dir = Some(archive.clone());
     })
     .await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "long ago").await;
-    set(&house, &room, json!({"keep": "1d"})).await;
-    assert_eq!(house.metric("chorus_retention_failing").await, 0);
-    days(&house, 2).await;
-    let ann = house.token("ann").await;
-    assert_eq!(house.metric("chorus_retention_failing").await, 1);
-    assert_eq!(show(&house, &room).await.get("base_seq"), None);
-    let page = house.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "long ago").await;
+    set(&host, &room, json!({"keep": "1d"})).await;
+    assert_eq!(host.metric("chorus_retention_failing").await, 0);
+    days(&host, 2).await;
+    let ann = host.token("ann").await;
+    assert_eq!(host.metric("chorus_retention_failing").await, 1);
+    assert_eq!(show(&host, &room).await.get("base_seq"), None);
+    let page = host.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
     assert_eq!(texts(&page), ["long ago"]);
     fs::remove_file(&archive).unwrap();
-    house.running.drop_old().await;
-    assert_eq!(house.metric("chorus_retention_failing").await, 0);
-    assert!(show(&house, &room).await["base_seq"].is_u64());
+    host.running.drop_old().await;
+    assert_eq!(host.metric("chorus_retention_failing").await, 0);
+    assert!(show(&host, &room).await["base_seq"].is_u64());
     assert_eq!(archived(&archive.join(&room)).len(), 1);
-    sound(house).await;
+    sound(host).await;
 }
 
 // covers: OPS-134
 #[tokio::test]
 async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    let bot = house.token("bot").await;
-    let said = house.say(&ann, &room, "to be edited, deleted and reacted to").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
+    let bot = host.token("bot").await;
+    let said = host.say(&ann, &room, "to be edited, deleted and reacted to").await;
     let message = format!("/v1/messages/{}", said["event_id"].as_str().unwrap());
-    let secret = house.say(&ann, &room, "hunter2-is-my-password").await;
-    let root = house.say(&ann, &room, "root").await;
+    let secret = host.say(&ann, &room, "hunter2-is-my-password").await;
+    let root = host.say(&ann, &room, "root").await;
     let thread = json!({"conversation": room, "root": root["event_id"], "title": "done soon"});
-    let thread = house.post(&ann, "/v1/threads", thread).await.ok();
+    let thread = host.post(&ann, "/v1/threads", thread).await.ok();
     let new = json!({"conversation": room, "thread": thread["id"], "text": "in it", "idempotency_key": "in"});
-    house.post(&ann, "/v1/messages", new).await.ok();
+    host.post(&ann, "/v1/messages", new).await.ok();
     let done = format!("/v1/threads/{}", thread["id"].as_str().unwrap());
-    house.send(&ann, Method::PATCH, &done, Some(json!({"status": "closed"}))).await.ok();
-    house.post(&op, &format!("/v1/channels/{room}/leave"), json!({"member": "other"})).await.ok();
+    host.send(&ann, Method::PATCH, &done, Some(json!({"status": "closed"}))).await.ok();
+    host.post(&op, &format!("/v1/channels/{room}/leave"), json!({"member": "other"})).await.ok();
     // An agent's words without a person, which are counted over the base.
-    house.say(&bot, &room, "I go on").await;
-    set(&house, &room, json!({"keep": "10d"})).await;
-    house.pass(9 * DAY).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    host.say(&bot, &room, "I go on").await;
+    set(&host, &room, json!({"keep": "10d"})).await;
+    host.pass(9 * DAY).await;
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
     // About what will be gone, by events that stay.
-    house.send(&ann, Method::PATCH, &message, Some(json!({"text": "edited"}))).await.ok();
+    host.send(&ann, Method::PATCH, &message, Some(json!({"text": "edited"}))).await.ok();
     let agree = format!("{message}/reactions/agree");
-    house.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
-    house.send(&ann, Method::DELETE, &message, None).await.ok();
+    host.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
+    host.send(&ann, Method::DELETE, &message, None).await.ok();
     let erase = format!("/v1/messages/{}/erase", secret["message_id"].as_str().unwrap());
-    house.post(&op, &erase, json!({"reason": "secret"})).await.ok();
-    house.say(&bot, &room, "and on").await;
-    days(&house, 2).await;
-    let base = show(&house, &room).await;
+    host.post(&op, &erase, json!({"reason": "secret"})).await.ok();
+    host.say(&bot, &room, "and on").await;
+    days(&host, 2).await;
+    let base = show(&host, &room).await;
     assert!(base["base_seq"].as_u64().unwrap() >= root["seq"].as_u64().unwrap(), "{base}");
-    let log = house.get(&op, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let log = host.get(&op, &format!("/v1/events?conversation={room}&after=0")).await.ok();
     let kinds: Vec<_> =
         log["events"].as_array().unwrap().iter().map(|e| e["type"].as_str().unwrap()).collect();
     let about = ["message_edited", "reaction_set", "message_deleted", "message_erased"];
     assert_eq!(kinds, [&about[..], &["message_posted"]].concat());
     assert!(log["events"][0].get("about").is_none());
-    let kept = house.get(&op, "/v1/channels").await.ok();
-    let now = house.clock_now();
-    let folder = sound(house).await;
+    let kept = host.get(&op, "/v1/channels").await.ok();
+    let now = host.clock_now();
+    let folder = sound(host).await;
 
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
@@ -176,10 +176,10 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     let wrong = import(&mut other.as_bytes(), &place(&folders.path().join("wrong")), None, now);
     assert!(wrong.unwrap_err().to_string().contains("hash"));
 
-    let house = House::open_in(imported, now).await;
-    assert_eq!(house.get(&house.operator(), "/v1/channels").await.ok(), kept);
-    let ann = house.token("ann").await;
-    let next = house.say(&ann, &room, "and on it goes").await;
+    let host = TestHost::open_in(imported, now).await;
+    assert_eq!(host.get(&host.operator(), "/v1/channels").await.ok(), kept);
+    let ann = host.token("ann").await;
+    let next = host.say(&ann, &room, "and on it goes").await;
     assert_eq!(next["seq"].as_u64().unwrap(), base["last_seq"].as_u64().unwrap() + 1);
-    sound(house).await;
+    sound(host).await;
 }

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 // covers: ATT-18, ATT-19, ATT-20, ATT-76
 #[tokio::test]
 async fn initialize_negotiates_and_tools_are_listed() {
-    let house = House::open().await;
-    house.room(&["bot"]).await;
-    let token = house.token("bot").await;
-    let mut bot = house.socket(&token).await;
+    let host = TestHost::open().await;
+    host.room(&["bot"]).await;
+    let token = host.token("bot").await;
+    let mut bot = host.socket(&token).await;
     let first = bot.call("tools/list", json!({})).await.unwrap_err();
     assert_eq!(first["data"]["code"], "VALIDATION_ERROR");
     let hello = bot
@@ -35,28 +35,28 @@ async fn initialize_negotiates_and_tools_are_listed() {
         (&json!(":check:"), &json!("👀"))
     );
     assert_eq!(hello["limits"]["unacked"], 32);
-    assert_eq!(hello["turnUrl"], house.url("/v1/c2a"));
+    assert_eq!(hello["turnUrl"], host.url("/v1/c2a"));
     let tools = bot.call("tools/list", json!({})).await.unwrap();
     assert_eq!(tools["tools"].as_array().unwrap().len(), 19);
     assert!(bot.call("initialize", json!({})).await.is_err());
 
-    let listed = house.get(&token, "/v1/sessions").await.ok();
+    let listed = host.get(&token, "/v1/sessions").await.ok();
     assert_eq!(listed["sessions"][0]["runtime"], "cmd");
     assert_eq!(listed["sessions"][0]["connected"], true);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let under = house.post(&token, "/v1/c2a?names=underscore", call).await.ok();
+    let under = host.post(&token, "/v1/c2a?names=underscore", call).await.ok();
     assert!(under.to_string().contains("chat_send_message"));
 }
 
 // covers: ATT-23, ATT-66
 #[tokio::test]
 async fn a_mention_is_delivered_answered_and_settled() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut bot = house.connect(&token).await;
-    let mut other = house.connect(&house.token("other").await).await;
-    let posted = house.say(&ann, &room, "@bot is the deploy blocked?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut bot = host.connect(&token).await;
+    let mut other = host.connect(&host.token("other").await).await;
+    let posted = host.say(&ann, &room, "@bot is the deploy blocked?").await;
     let frame = bot.delivery().await;
     let event = &frame["params"];
     assert_eq!(event["eventId"], posted["event_id"]);
@@ -80,7 +80,7 @@ async fn a_mention_is_delivered_answered_and_settled() {
     assert!(other.is_quiet().await, "only the one addressed is told");
 
     let id = posted["event_id"].as_str().unwrap();
-    let why = house.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
+    let why = host.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
     let told = &why["told"][0];
     assert_eq!((&told["member"], &told["reason"]), (&json!("bot"), &json!("mention")));
     assert_eq!(told["receipt"]["state"], "settled");
@@ -89,77 +89,74 @@ async fn a_mention_is_delivered_answered_and_settled() {
         told["receipt"]["offered_at"].is_string() && told["receipt"]["accepted_at"].is_string()
     );
     let reply = sent["eventId"].as_str().unwrap();
-    let shown = house.get(&ann, &format!("/v1/messages/{reply}")).await.ok();
+    let shown = host.get(&ann, &format!("/v1/messages/{reply}")).await.ok();
     assert_eq!((&shown["in_reply_to"], &shown["hop"]), (&posted["event_id"], &json!(1)));
 }
 
 // covers: ATT-92
 #[tokio::test]
 async fn a_runtime_speaks_with_its_turns_token_in_its_conversation_only() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
     let new = json!({"title": "elsewhere", "members": ["bot", "ann"]});
-    let elsewhere = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let elsewhere = host.post(&host.operator(), "/v1/channels", new).await.ok();
     let elsewhere = elsewhere["id"].as_str().unwrap();
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    house.say(&ann, &room, "@bot please check").await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    host.say(&ann, &room, "@bot please check").await;
     let event = bot.take().await;
     let turn = event["turn"]["token"].as_str().unwrap();
 
-    let me = house.get(turn, "/v1/whoami").await.ok();
+    let me = host.get(turn, "/v1/whoami").await.ok();
     assert_eq!(
         (&me["turn"]["event_id"], &me["turn"]["fence"]),
         (&event["eventId"], &event["turn"]["fence"])
     );
     let read =
-        house.tool(turn, "chat.read_thread", json!({"eventId": event["eventId"]})).await.unwrap();
+        host.tool(turn, "chat.read_thread", json!({"eventId": event["eventId"]})).await.unwrap();
     assert_eq!(read["messages"][0]["text"], "@bot please check");
     let there = json!({"conversation": elsewhere});
-    assert_eq!(house.tool(turn, "chat.read_thread", there).await, Err("FORBIDDEN".to_owned()));
+    assert_eq!(host.tool(turn, "chat.read_thread", there).await, Err("FORBIDDEN".to_owned()));
     let say = |room: &str, key: &str| {
         json!({"target": {"conversation": room}, "idempotencyKey": key,
         "visibility": "channel", "directedness": "ambient", "text": "checked"})
     };
     assert_eq!(
-        house.tool(turn, "chat.send_message", say(elsewhere, "a")).await,
+        host.tool(turn, "chat.send_message", say(elsewhere, "a")).await,
         Err("FORBIDDEN".to_owned())
     );
     for path in ["/v1/members", "/v1/channels", "/v1/sessions"] {
-        assert_eq!(house.get(turn, path).await.refused(403), "FORBIDDEN", "{path}");
+        assert_eq!(host.get(turn, path).await.refused(403), "FORBIDDEN", "{path}");
     }
     assert_eq!(
-        house
-            .post(turn, "/v1/tokens", json!({"agent": "bot", "role": "worker"}))
-            .await
-            .refused(403),
+        host.post(turn, "/v1/tokens", json!({"agent": "bot", "role": "worker"})).await.refused(403),
         "FORBIDDEN"
     );
-    let sent = house.tool(turn, "chat.send_message", say(&room, "b")).await.unwrap();
+    let sent = host.tool(turn, "chat.send_message", say(&room, "b")).await.unwrap();
     let rest = json!({"conversation": room, "text": "by REST", "idempotency_key": "c"});
-    house.post(turn, "/v1/messages", rest).await.ok();
+    host.post(turn, "/v1/messages", rest).await.ok();
     let shown =
-        house.get(&ann, &format!("/v1/messages/{}", sent["eventId"].as_str().unwrap())).await.ok();
+        host.get(&ann, &format!("/v1/messages/{}", sent["eventId"].as_str().unwrap())).await.ok();
     assert_eq!(shown["author"]["id"], "bot");
 }
 
 // covers: ATT-34, ATT-84, ATT-89
 #[tokio::test]
 async fn a_role_knocks_at_one_who_claims_and_gets_the_content() {
-    let house = House::open().await;
-    let room = house.room(&["one", "two"]).await;
-    let op = house.operator();
-    house.post(&op, "/v1/roles", json!({"name": "ops"})).await.ok();
+    let host = TestHost::open().await;
+    let room = host.room(&["one", "two"]).await;
+    let op = host.operator();
+    host.post(&op, "/v1/roles", json!({"name": "ops"})).await.ok();
     for id in ["one", "two"] {
         let path = format!("/v1/roles/ops/members/{id}");
-        house.send(&op, reqwest::Method::PUT, &path, None).await.ok();
+        host.send(&op, reqwest::Method::PUT, &path, None).await.ok();
     }
-    let ann = house.token("ann").await;
+    let ann = host.token("ann").await;
     let mut harnesses = [
-        house.connect(&house.token("one").await).await,
-        house.connect(&house.token("two").await).await,
+        host.connect(&host.token("one").await).await,
+        host.connect(&host.token("two").await).await,
     ];
-    let posted = house.say(&ann, &room, "@ops who can restart the queue?").await;
+    let posted = host.say(&ann, &room, "@ops who can restart the queue?").await;
     let chosen = posted["told"].as_array().unwrap().iter().find(|t| t["mode"] == "notify").unwrap();
     let first = usize::from(chosen["member"] == "two");
     let (one, two) = harnesses.split_at_mut(1);
@@ -178,31 +175,31 @@ async fn a_role_knocks_at_one_who_claims_and_gets_the_content() {
     assert_eq!(claimed["event"]["content"][0]["text"], "@ops who can restart the queue?");
     let late = other.tool("chat.claim", json!({"eventId": knock["eventId"]})).await;
     assert_eq!(late, Err("CLAIMED_BY_OTHER".to_owned()));
-    let claims = house.get(&op, "/v1/claims").await.ok();
+    let claims = host.get(&op, "/v1/claims").await.ok();
     assert_eq!(claims["claims"].as_array().unwrap().len(), 1);
     let barred = other.reply(&knock, "me!").await;
     assert!(barred.is_err(), "{barred:?}");
     let turn = json!({"eventId": knock["eventId"], "conversation": knock["conversation"],
         "turn": claimed["turn"]});
     chosen.reply(&turn, "done").await.unwrap();
-    let claims = house.get(&op, "/v1/claims").await.ok();
+    let claims = host.get(&op, "/v1/claims").await.ok();
     assert_eq!(claims["claims"], json!([]));
 }
 
 // covers: ATT-71, ATT-80, ATT-81
 #[tokio::test]
 async fn reactions_defer_and_resolve_end_deliveries() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
     let state = async |event: &serde_json::Value| {
         let id = event["eventId"].as_str().unwrap();
-        let why = house.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
+        let why = host.get(&ann, &format!("/v1/events/{id}/attention")).await.ok();
         why["told"][0]["receipt"]["disposition"].clone()
     };
 
-    house.say(&ann, &room, "@bot can you take the first?").await;
+    host.say(&ann, &room, "@bot can you take the first?").await;
     let event = bot.take().await;
     let reacted = bot
         .tool(
@@ -214,7 +211,7 @@ async fn reactions_defer_and_resolve_end_deliveries() {
     assert_eq!(reacted["disposition"], "deferred");
     assert_eq!(state(&event).await, "deferred");
 
-    house.say(&ann, &room, "@bot can you take the second?").await;
+    host.say(&ann, &room, "@bot can you take the second?").await;
     let event = bot.take().await;
     let args = json!({"eventId": event["eventId"], "reason": "no key yet", "until": "2h"});
     assert_eq!(bot.tool("chat.defer", args).await.unwrap()["disposition"], "deferred");
@@ -223,12 +220,12 @@ async fn reactions_defer_and_resolve_end_deliveries() {
         assert_eq!(bot.tool("chat.defer", args).await, Err("VALIDATION_ERROR".into()), "{until}");
     }
 
-    house.say(&ann, &room, "@bot can you take the third?").await;
+    host.say(&ann, &room, "@bot can you take the third?").await;
     let event = bot.take().await;
     let args = json!({"eventId": event["eventId"], "note": "was done already"});
     assert_eq!(bot.tool("chat.resolve", args).await.unwrap()["disposition"], "responded");
 
-    house.say(&ann, &room, "@bot can you take the fourth?").await;
+    host.say(&ann, &room, "@bot can you take the fourth?").await;
     let event = bot.take().await;
     let params = json!({"eventId": event["eventId"], "disposition": "ignored", "note": "not mine"});
     let ended = bot.call("chat/disposition", params).await.unwrap();
@@ -239,15 +236,15 @@ async fn reactions_defer_and_resolve_end_deliveries() {
 // covers: ATT-120, ATT-124, ATT-126
 #[tokio::test]
 async fn an_edit_and_a_deletion_take_the_offer_back() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let posted = house.say(&ann, &room, "@bot restart alpha please").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let posted = host.say(&ann, &room, "@bot restart alpha please").await;
     let first = bot.take().await;
     let path = format!("/v1/messages/{}", posted["event_id"].as_str().unwrap());
     let patch = Some(json!({"text": "@bot restart beta please"}));
-    house.send(&ann, reqwest::Method::PATCH, &path, patch).await.ok();
+    host.send(&ann, reqwest::Method::PATCH, &path, patch).await.ok();
     let cancelled = bot.heard().await.unwrap();
     assert_eq!(cancelled["method"], "notifications/cancelled");
     assert_eq!(cancelled["params"]["eventId"], first["eventId"]);
@@ -256,7 +253,7 @@ async fn an_edit_and_a_deletion_take_the_offer_back() {
     assert_eq!(second["content"][0]["text"], "@bot restart beta please");
     assert_eq!(bot.reply(&first, "alpha it is").await, Err("STALE_TURN".to_owned()));
 
-    house.send(&ann, reqwest::Method::DELETE, &path, None).await;
+    host.send(&ann, reqwest::Method::DELETE, &path, None).await;
     let cancelled = bot.heard().await.unwrap();
     assert_eq!(cancelled["params"]["eventId"], second["eventId"]);
     assert_eq!(bot.reply(&second, "beta it is").await, Err("STALE_TURN".to_owned()));

@@ -4,7 +4,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::json;
 
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 async fn headers(request: reqwest::RequestBuilder) -> (u16, HeaderMap) {
     let answer = request.send().await.unwrap();
@@ -16,17 +16,17 @@ fn said<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 /// One answer of each kind: pages, JSON, refusals, streams, files, copies.
-async fn answers(house: &House) -> Vec<(&'static str, u16, HeaderMap)> {
-    let room = house.room(&["bot"]).await;
-    let op = house.operator();
-    house.say(&op, &room, "for our ears only").await;
-    let add = house.request(Method::POST, "/v1/assets?name=note.txt").bearer_auth(&op);
-    let asset = House::answer(add.body("a note")).await.ok();
+async fn answers(host: &TestHost) -> Vec<(&'static str, u16, HeaderMap)> {
+    let room = host.room(&["bot"]).await;
+    let op = host.operator();
+    host.say(&op, &room, "for our ears only").await;
+    let add = host.request(Method::POST, "/v1/assets?name=note.txt").bearer_auth(&op);
+    let asset = TestHost::answer(add.body("a note")).await.ok();
     let asset = format!("/v1/assets/{}", asset["asset_id"].as_str().unwrap());
     let events = format!("/v1/events?conversation={room}");
-    let get = |path: &str| house.request(Method::GET, path).bearer_auth(&op);
-    let link = &house.running.operator_link;
-    let link = link.strip_prefix(&house.running.url).unwrap();
+    let get = |path: &str| host.request(Method::GET, path).bearer_auth(&op);
+    let link = &host.running.operator_link;
+    let link = link.strip_prefix(&host.running.url).unwrap();
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let asked = [
         ("the front page", 200, get("/")),
@@ -34,15 +34,15 @@ async fn answers(house: &House) -> Vec<(&'static str, u16, HeaderMap)> {
         ("a used sign-in link", 401, get(link)),
         ("health", 200, get("/healthz")),
         ("JSON", 200, get("/v1/whoami")),
-        ("a refusal", 401, house.request(Method::GET, "/v1/whoami")),
+        ("a refusal", 401, host.request(Method::GET, "/v1/whoami")),
         ("an unknown path", 404, get("/nowhere")),
-        ("a wrong method", 405, house.request(Method::DELETE, "/healthz")),
+        ("a wrong method", 405, host.request(Method::DELETE, "/healthz")),
         ("a wrong host", 403, get("/").header("host", "evil.example")),
         ("a stream", 200, get(&events).header("accept", "text/event-stream")),
         ("a file", 200, get(&asset)),
         ("an export", 200, get("/v1/export")),
-        ("a call", 200, house.request(Method::POST, "/v1/c2a").bearer_auth(&op).json(&call)),
-        ("MCP", 401, house.request(Method::POST, "/v1/mcp")),
+        ("a call", 200, host.request(Method::POST, "/v1/c2a").bearer_auth(&op).json(&call)),
+        ("MCP", 401, host.request(Method::POST, "/v1/mcp")),
     ];
     let mut all = Vec::new();
     for (what, status, request) in asked {
@@ -56,8 +56,8 @@ async fn answers(house: &House) -> Vec<(&'static str, u16, HeaderMap)> {
 // covers: OPS-465
 #[tokio::test]
 async fn no_answer_is_guessed_framed_shared_or_kept() {
-    let house = House::open().await;
-    for (what, _, headers) in answers(&house).await {
+    let host = TestHost::open().await;
+    for (what, _, headers) in answers(&host).await {
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("referrer-policy", "no-referrer"),
@@ -86,12 +86,12 @@ async fn a_host_that_is_reached_by_https_wants_nothing_else() {
         ("https://localhost:7600", ""),
         ("http://chorus.example", ""),
     ] {
-        let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+        let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
             config.public_url = Some(url.to_owned());
         })
         .await;
         for path in ["/", "/v1/whoami"] {
-            let near = format!("http://{}{path}", house.running.addr);
+            let near = format!("http://{}{path}", host.running.addr);
             let (_, headers) = headers(reqwest::Client::new().get(near)).await;
             assert_eq!(said(&headers, "strict-transport-security"), told, "{path} of {url}");
         }

@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 #[tokio::test]
 async fn typing_is_told_to_whoever_composes_from_it() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    house.say(&ann, &room, "@bot one more thing").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    host.say(&ann, &room, "@bot one more thing").await;
     bot.take().await;
     let typing = json!({"conversation": room, "typing": true});
-    assert_eq!(house.post(&ann, "/v1/typing", typing).await.status, 204);
+    assert_eq!(host.post(&ann, "/v1/typing", typing).await.status, 204);
     let heard = bot.heard().await.unwrap();
     assert_eq!(heard["method"], "notifications/typing");
     assert_eq!(
@@ -25,21 +25,21 @@ async fn typing_is_told_to_whoever_composes_from_it() {
 // covers: FAIL-10, ATT-78
 #[tokio::test]
 async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    house.say(&ann, &room, "just talk").await;
-    house.say(&ann, &room, "@bot are you there?").await;
-    let mail = house.tool(&token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    host.say(&ann, &room, "just talk").await;
+    host.say(&ann, &room, "@bot are you there?").await;
+    let mail = host.tool(&token, "chat.list_events", json!({"unsettled": true})).await.unwrap();
     assert_eq!(mail["events"].as_array().unwrap().len(), 1);
     assert_eq!(mail["events"][0]["attention"]["policy"], "must_respond");
-    let all = house.tool(&token, "chat.list_events", json!({})).await.unwrap();
+    let all = host.tool(&token, "chat.list_events", json!({})).await.unwrap();
     assert_eq!(all["events"].as_array().unwrap().len(), 2);
     let directed = json!({"directedness": "to_me", "conversation": room});
-    let directed = house.tool(&token, "chat.list_events", directed).await.unwrap();
+    let directed = host.tool(&token, "chat.list_events", directed).await.unwrap();
     assert_eq!(directed["events"].as_array().unwrap().len(), 1);
 
-    let mut bot = house.connect(&token).await;
+    let mut bot = host.connect(&token).await;
     let event = bot.take().await;
     bot.reply(&event, "yes").await.unwrap();
     let mail = bot.tool("chat.list_events", json!({"unsettled": true})).await.unwrap();
@@ -49,14 +49,14 @@ async fn mail_is_there_before_anybody_connects_and_is_never_falsely_empty() {
 // covers: ATT-12
 #[tokio::test]
 async fn the_newer_connection_of_a_session_takes_over() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut old = house.connect(&token).await;
-    house.say(&ann, &room, "@bot are you there?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut old = host.connect(&token).await;
+    host.say(&ann, &room, "@bot are you there?").await;
     let first = old.take().await;
     let session = json!({"id": old.hello["session"]["id"]});
-    let mut new = house.connect_as(&token, session).await;
+    let mut new = host.connect_as(&token, session).await;
     assert_eq!(old.heard().await.unwrap()["method"], "notifications/closing");
     assert!(old.heard().await.is_none());
     let again = new.take().await;

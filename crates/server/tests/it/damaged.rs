@@ -4,34 +4,33 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::house::{Answer, House, damage};
 use crate::retention::{days, set, show};
+use crate::test_host::{Answer, TestHost, damage};
 
 /// A host on a folder in which two rooms have had a few messages, and the disk has changed event 8 of the first: with the
 /// ids of these messages, those of the first room first.
-async fn damaged(sql: &str) -> (House, [String; 2], [Vec<String>; 2]) {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+async fn damaged(sql: &str) -> (TestHost, [String; 2], [Vec<String>; 2]) {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
     let other = json!({"title": "other", "members": ["ann", "bot"]});
-    let other =
-        house.post(&op, "/v1/channels", other).await.ok()["id"].as_str().unwrap().to_owned();
+    let other = host.post(&op, "/v1/channels", other).await.ok()["id"].as_str().unwrap().to_owned();
     let rooms = [room, other];
     let mut said = [Vec::new(), Vec::new()];
     for (room, said) in rooms.iter().zip(&mut said) {
         for n in 0..12 {
-            let message = house.say(&ann, room, &format!("number {n}")).await;
+            let message = host.say(&ann, room, &format!("number {n}")).await;
             said.push(message["message_id"].as_str().unwrap().to_owned());
         }
     }
-    let now = house.clock_now();
-    let House { running, folder, .. } = house;
+    let now = host.clock_now();
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let at = "WHERE workspace = 1 AND conversation = 1 AND seq = 8";
     damage(folder.path(), &format!("{sql} {at}"));
-    let house = House::open_in(folder, now).await;
-    house.running.verified().await;
-    (house, rooms, said)
+    let host = TestHost::open_in(folder, now).await;
+    host.running.verified().await;
+    (host, rooms, said)
 }
 
 /// Who did what to a message that cannot be read, or in a room that takes no posts.
@@ -44,30 +43,30 @@ fn unavailable(answer: Answer) {
 // covers: OPS-449
 #[tokio::test]
 async fn a_log_that_is_damaged_far_back_takes_no_posts_and_is_read_where_it_is_whole() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
     for n in 0..100 {
-        house.say(&ann, &room, &format!("number {n}")).await;
+        host.say(&ann, &room, &format!("number {n}")).await;
     }
     let new = json!({"title": "other", "members": ["ann"]});
-    let other = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let other = host.post(&host.operator(), "/v1/channels", new).await.ok();
     let other = other["id"].as_str().unwrap().to_owned();
-    house.say(&ann, &other, "hello").await;
-    let now = house.clock_now();
-    let House { running, folder, .. } = house;
+    host.say(&ann, &other, "hello").await;
+    let now = host.clock_now();
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     damage(
         folder.path(),
         "UPDATE event SET hop = hop + 1 WHERE workspace = 1 AND conversation = 1 AND seq = 8",
     );
 
-    let house = House::open_in(folder, now).await;
-    house.running.verified().await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open_in(folder, now).await;
+    host.running.verified().await;
+    let ann = host.token("ann").await;
     for (text, key) in [("is it here?", "a"), ("@bot or there?", "b")] {
         let new = json!({"conversation": room, "text": text, "idempotency_key": key});
-        let refused = house.post(&ann, "/v1/messages", new).await;
+        let refused = host.post(&ann, "/v1/messages", new).await;
         let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
         assert_eq!(refused.refused(503), "UNAVAILABLE");
         let place = format!("conversation {room}, event 8");
@@ -76,52 +75,52 @@ async fn a_log_that_is_damaged_far_back_takes_no_posts_and_is_read_where_it_is_w
         }
     }
     let page = format!("/v1/messages?conversation={room}&limit=20");
-    let page = house.get(&ann, &page).await.ok();
+    let page = host.get(&ann, &page).await.ok();
     assert_eq!(page["messages"].as_array().unwrap().len(), 20);
-    house.say(&ann, &other, "and on it goes here").await;
-    let healthy = house.get(&house.operator(), "/readyz").await;
+    host.say(&ann, &other, "and on it goes here").await;
+    let healthy = host.get(&host.operator(), "/readyz").await;
     assert_eq!(healthy.status, 200, "one conversation is not the host");
 }
 
 // covers: OPS-449
 #[tokio::test]
-async fn what_is_damaged_is_refused_alone_and_breaks_no_batch() {
+async fn damaged_room_is_refused_alone_and_fails_no_batch() {
     let sql = "UPDATE event SET body = hash";
-    let (house, [room, other], [said, _]) = damaged(sql).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    let split = house.running.writer.stats().split;
+    let (host, [room, other], [said, _]) = damaged(sql).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
+    let split = host.running.writer.stats().split;
     let post = |room: &str, n: usize| {
         let new = json!({"conversation": room, "text": "hello", "idempotency_key": format!("{room} {n}")});
-        let (house, token) = (&house, if n.is_multiple_of(2) { &ann } else { &op });
-        async move { house.post(token, "/v1/messages", new).await }
+        let (host, token) = (&host, if n.is_multiple_of(2) { &ann } else { &op });
+        async move { host.post(token, "/v1/messages", new).await }
     };
     let here = join_all((0..20).map(|n| post(&room, n)));
     let there = join_all((0..20).map(|n| post(&other, n)));
     let react = |id: &String| {
         let path = format!("/v1/messages/{id}/reactions/seen");
-        let (house, ann) = (&house, &ann);
-        async move { house.send(ann, Method::PUT, &path, None).await }
+        let (host, ann) = (&host, &ann);
+        async move { host.send(ann, Method::PUT, &path, None).await }
     };
     let reacted = join_all(said.iter().map(react));
     let (here, there, reacted) = tokio::join!(here, there, reacted);
     here.into_iter().for_each(unavailable);
     reacted.into_iter().for_each(unavailable);
     there.into_iter().for_each(|posted| drop(posted.ok()));
-    assert_eq!(house.running.writer.stats().split, split, "no batch was run one by one");
+    assert_eq!(host.running.writer.stats().split, split, "no batch was run one by one");
 }
 
 // covers: OPS-449
 #[tokio::test]
 async fn an_operator_erases_unseats_and_archives_where_the_log_is_damaged() {
     for sql in ["UPDATE event SET hop = hop + 1", "UPDATE event SET body = hash"] {
-        let (house, [room, _], [said, _]) = damaged(sql).await;
-        let (ann, op) = (house.token("ann").await, house.operator());
+        let (host, [room, _], [said, _]) = damaged(sql).await;
+        let (ann, op) = (host.token("ann").await, host.operator());
         let newest = said.last().unwrap();
         let erase = format!("/v1/messages/{newest}/erase");
-        let erased = house.post(&op, &erase, json!({"reason": "secret"})).await.ok();
+        let erased = host.post(&op, &erase, json!({"reason": "secret"})).await.ok();
         assert_eq!(erased["erased"], true);
         assert!(
-            !house
+            !host
                 .get(&ann, &format!("/v1/messages/{newest}"))
                 .await
                 .ok()
@@ -129,36 +128,36 @@ async fn an_operator_erases_unseats_and_archives_where_the_log_is_damaged() {
                 .contains("number")
         );
         let seat = format!("/v1/channels/{room}/members/bot");
-        house.send(&op, Method::DELETE, &seat, None).await.ok();
-        let archived = set(&house, &room, json!({"archived": true})).await;
+        host.send(&op, Method::DELETE, &seat, None).await.ok();
+        let archived = set(&host, &room, json!({"archived": true})).await;
         assert_eq!(archived["archived"], true);
-        assert!(!show(&house, &room).await["members"].to_string().contains("bot"));
-        set(&house, &room, json!({"archived": false})).await;
+        assert!(!show(&host, &room).await["members"].to_string().contains("bot"));
+        set(&host, &room, json!({"archived": false})).await;
         let new = json!({"conversation": room, "text": "hello", "idempotency_key": "k"});
-        unavailable(house.post(&ann, "/v1/messages", new).await);
+        unavailable(host.post(&ann, "/v1/messages", new).await);
         // Nor is it taken for whole when the host has begun anew.
-        let now = house.clock_now();
-        let House { running, folder, .. } = house;
+        let now = host.clock_now();
+        let TestHost { running, folder, .. } = host;
         running.stop().await;
-        let house = House::open_in(folder, now).await;
-        house.running.verified().await;
+        let host = TestHost::open_in(folder, now).await;
+        host.running.verified().await;
         let new = json!({"conversation": room, "text": "hello", "idempotency_key": "k"});
-        unavailable(house.post(&house.token("ann").await, "/v1/messages", new).await);
+        unavailable(host.post(&host.token("ann").await, "/v1/messages", new).await);
     }
 }
 
 // covers: OPS-138
 #[tokio::test]
 async fn retention_goes_on_with_the_others_and_says_where_it_could_not() {
-    let (house, [room, other], _) = damaged("UPDATE event SET hop = hop + 1").await;
+    let (host, [room, other], _) = damaged("UPDATE event SET hop = hop + 1").await;
     for room in [&room, &other] {
-        set(&house, room, json!({"keep": "1d"})).await;
+        set(&host, room, json!({"keep": "1d"})).await;
     }
-    days(&house, 2).await;
-    let here = show(&house, &room).await;
+    days(&host, 2).await;
+    let here = show(&host, &room).await;
     assert_eq!((here.get("base_seq"), &here["held"]), (None, &json!({"seq": 1, "by": "damage"})));
-    assert!(show(&house, &other).await["base_seq"].as_u64().unwrap() >= 12);
-    assert_eq!(house.metric("chorus_retention_failing").await, 1);
+    assert!(show(&host, &other).await["base_seq"].as_u64().unwrap() >= 12);
+    assert_eq!(host.metric("chorus_retention_failing").await, 1);
     let lines = chorus_statements::lines();
     let said = lines
         .iter()

@@ -4,51 +4,51 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::House;
+use crate::test_host::TestHost;
 
 fn id(event: &Value) -> String {
     event["event_id"].as_str().unwrap().to_owned()
 }
 
-async fn receipt(house: &House, token: &str, event: &str, member: &str) -> Value {
-    let why = house.get(token, &format!("/v1/events/{event}/attention")).await.ok();
+async fn receipt(host: &TestHost, token: &str, event: &str, member: &str) -> Value {
+    let why = host.get(token, &format!("/v1/events/{event}/attention")).await.ok();
     let all = why["told"].as_array().unwrap();
     all.iter().find(|one| one["member"] == member).map_or(Value::Null, |one| one["receipt"].clone())
 }
 
-async fn ended(house: &House, token: &str, event: &str, member: &str) -> Value {
-    receipt(house, token, event, member).await["disposition"].clone()
+async fn ended(host: &TestHost, token: &str, event: &str, member: &str) -> Value {
+    receipt(host, token, event, member).await["disposition"].clone()
 }
 
-async fn listed(house: &House, token: &str, state: &str) -> Vec<Value> {
+async fn listed(host: &TestHost, token: &str, state: &str) -> Vec<Value> {
     let path = format!("/v1/deliveries?state={state}");
-    house.get(token, &path).await.ok()["deliveries"].as_array().unwrap().clone()
+    host.get(token, &path).await.ok()["deliveries"].as_array().unwrap().clone()
 }
 
 /// Who has it, of what is overdue.
-async fn moved_to(house: &House, event: &str) -> Value {
-    let all = listed(house, &house.operator(), "overdue").await;
+async fn moved_to(host: &TestHost, event: &str) -> Value {
+    let all = listed(host, &host.operator(), "overdue").await;
     all.iter().find(|d| d["event_id"] == event).map_or(Value::Null, |d| d["member"].clone())
 }
 
 /// Posts as the member, over plain REST.
-async fn post(house: &House, token: &str, room: &str, text: &str, beside: Value) -> Value {
+async fn post(host: &TestHost, token: &str, room: &str, text: &str, beside: Value) -> Value {
     let key = text.replace(|c: char| !c.is_ascii_alphabetic(), "");
     let mut new = json!({"conversation": room, "text": text, "idempotency_key": key});
     new.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
-    house.post(token, "/v1/messages", new).await.ok()
+    host.post(token, "/v1/messages", new).await.ok()
 }
 
 /// A direct conversation of ann and bot.
-async fn direct(house: &House) -> String {
-    let ann = house.token("ann").await;
+async fn direct(host: &TestHost) -> String {
+    let ann = host.token("ann").await;
     let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
-    let made = house.post(&ann, "/v1/channels", new).await.ok();
+    let made = host.post(&ann, "/v1/channels", new).await.ok();
     made["id"].as_str().unwrap().to_owned()
 }
 
-async fn asked(house: &House, bot: &mut Harness, room: &str, text: &str) -> (String, Value) {
-    let posted = house.say(&house.token("ann").await, room, text).await;
+async fn asked(host: &TestHost, bot: &mut Harness, room: &str, text: &str) -> (String, Value) {
+    let posted = host.say(&host.token("ann").await, room, text).await;
     loop {
         let event = bot.take().await;
         if event["eventId"] == posted["event_id"] {
@@ -60,14 +60,14 @@ async fn asked(house: &House, bot: &mut Harness, room: &str, text: &str) -> (Str
 // covers: ATT-390
 #[tokio::test]
 async fn a_note_in_passing_leaves_the_question_open() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
-    let mut bot = house.connect(&token).await;
-    let (event, delivered) = asked(&house, &mut bot, &room, "@bot can you restart it?").await;
-    let word = house.say(&house.operator(), &room, "the disk is full").await;
-    post(&house, &token, &room, "it rains", json!({"directedness": "ambient"})).await;
-    post(&house, &token, &room, "@operator it rains", json!({})).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
+    let mut bot = host.connect(&token).await;
+    let (event, delivered) = asked(&host, &mut bot, &room, "@bot can you restart it?").await;
+    let word = host.say(&host.operator(), &room, "the disk is full").await;
+    post(&host, &token, &room, "it rains", json!({"directedness": "ambient"})).await;
+    post(&host, &token, &room, "@operator it rains", json!({})).await;
     let turn = &delivered["turn"]["token"];
     for (key, text, to) in
         [("a", "@operator look", Value::Null), ("b", "I see", word["event_id"].clone())]
@@ -76,46 +76,46 @@ async fn a_note_in_passing_leaves_the_question_open() {
             "visibility": "channel", "directedness": "to_me", "inReplyTo": to, "turn": turn});
         bot.tool("chat.send_message", args).await.unwrap();
     }
-    assert_eq!(ended(&house, &ann, &event, "bot").await, Value::Null);
+    assert_eq!(ended(&host, &ann, &event, "bot").await, Value::Null);
     // A plain text is the answer.
-    post(&house, &token, &room, "restarted", json!({})).await;
-    assert_eq!(ended(&house, &ann, &event, "bot").await, "responded");
+    post(&host, &token, &room, "restarted", json!({})).await;
+    assert_eq!(ended(&host, &ann, &event, "bot").await, "responded");
 }
 
 // covers: ATT-391
 #[tokio::test]
 async fn a_reply_that_the_asker_does_not_see_is_none() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, ann, token) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, ann, token) = (host.operator(), host.token("ann").await, host.token("bot").await);
     let new = json!({"title": "elsewhere", "members": ["bot"]});
     let elsewhere =
-        house.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
-    let mut bot = house.connect(&token).await;
-    let (event, delivered) = asked(&house, &mut bot, &room, "@bot can you restart it?").await;
-    post(&house, &token, &elsewhere, "restarted", json!({"in_reply_to": event})).await;
-    assert_eq!(ended(&house, &ann, &event, "bot").await, Value::Null);
+        host.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let mut bot = host.connect(&token).await;
+    let (event, delivered) = asked(&host, &mut bot, &room, "@bot can you restart it?").await;
+    post(&host, &token, &elsewhere, "restarted", json!({"in_reply_to": event})).await;
+    assert_eq!(ended(&host, &ann, &event, "bot").await, Value::Null);
     bot.reply(&delivered, "restarted").await.unwrap();
-    assert_eq!(ended(&house, &ann, &event, "bot").await, "responded");
+    assert_eq!(ended(&host, &ann, &event, "bot").await, "responded");
 }
 
 // covers: ATT-392
 #[tokio::test]
-async fn what_was_put_off_is_given_up_or_put_off_for_longer() {
+async fn deferred_delivery_can_be_given_up_or_deferred_again() {
     for how in ["ignored", "failed", "acknowledged", "superseded", "cancelled"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let ann = house.token("ann").await;
-        let mut bot = house.connect(&house.token("bot").await).await;
-        let posted = house.say(&ann, &room, "@bot can you restart it?").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let ann = host.token("ann").await;
+        let mut bot = host.connect(&host.token("bot").await).await;
+        let posted = host.say(&ann, &room, "@bot can you restart it?").await;
         let frame = bot.delivery().await;
         bot.acknowledge(&frame).await;
         let event = id(&posted);
         for (until, ms) in [("1h", 3_600_000), ("2h", 7_200_000)] {
             let args = json!({"eventId": event, "reason": "after the deploy", "until": until});
             assert_eq!(bot.tool("chat.defer", args).await.unwrap()["disposition"], "deferred");
-            let until = chorus_wire::time::format(crate::house::START.plus(ms));
-            assert_eq!(receipt(&house, &ann, &event, "bot").await["deferred_until"], json!(until));
+            let until = chorus_wire::time::format(crate::test_host::START.plus(ms));
+            assert_eq!(receipt(&host, &ann, &event, "bot").await["deferred_until"], json!(until));
         }
         if how == "cancelled" {
             let params = json!({"requestId": frame["id"]});
@@ -123,31 +123,31 @@ async fn what_was_put_off_is_given_up_or_put_off_for_longer() {
                 json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             bot.write(cancel).await;
             bot.call("ping", json!({})).await.unwrap();
-            assert_eq!(ended(&house, &ann, &event, "bot").await, "failed");
+            assert_eq!(ended(&host, &ann, &event, "bot").await, "failed");
         } else {
             let params = json!({"eventId": event, "disposition": how, "note": "no access"});
             assert_eq!(bot.call("chat/disposition", params).await.unwrap()["disposition"], how);
-            let mine = receipt(&house, &ann, &event, "bot").await;
+            let mine = receipt(&host, &ann, &event, "bot").await;
             assert_eq!((&mine["disposition"], &mine["note"]), (&json!(how), &json!("no access")));
         }
         let next = if how == "acknowledged" { Value::Null } else { json!("operator") };
-        assert_eq!(moved_to(&house, &event).await, next, "{how}");
+        assert_eq!(moved_to(&host, &event).await, next, "{how}");
     }
 }
 
 // covers: ATT-393
 #[tokio::test]
 async fn a_cancellation_is_of_the_attempt_that_it_names() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let event = id(&house.say(&ann, &room, "@bot can you restart it?").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let event = id(&host.say(&ann, &room, "@bot can you restart it?").await);
     let first = bot.delivery().await;
     bot.acknowledge(&first).await;
     let args = json!({"eventId": event, "reason": "after the deploy", "until": "1m"});
     bot.tool("chat.defer", args).await.unwrap();
-    house.pass(60_000).await;
+    host.pass(60_000).await;
     let second = bot.delivery().await;
     bot.acknowledge(&second).await;
     for params in
@@ -156,29 +156,29 @@ async fn a_cancellation_is_of_the_attempt_that_it_names() {
         bot.write(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
             .await;
         bot.call("ping", json!({})).await.unwrap();
-        assert_eq!(ended(&house, &ann, &event, "bot").await, Value::Null);
+        assert_eq!(ended(&host, &ann, &event, "bot").await, Value::Null);
     }
     let params = json!({"requestId": second["id"], "eventId": event});
     bot.write(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
         .await;
     bot.call("ping", json!({})).await.unwrap();
-    assert_eq!(ended(&house, &ann, &event, "bot").await, "failed");
+    assert_eq!(ended(&host, &ann, &event, "bot").await, "failed");
 }
 
 // covers: ATT-394, ATT-395
 #[tokio::test]
 async fn a_dead_letter_ends_by_a_late_answer_and_is_sent_again_by_whoever_asked() {
     for how in ["reply", "resolve", "disposition", "done", "again"] {
-        let house = House::open().await;
-        house.room(&["bot"]).await;
-        let (ann, token) = (house.token("ann").await, house.token("bot").await);
-        let room = direct(&house).await;
-        let mut bot = house.connect(&token).await;
-        let (event, delivered) = asked(&house, &mut bot, &room, "can you restart it?").await;
-        house.pass(300_000).await;
-        assert_eq!(receipt(&house, &ann, &event, "bot").await["state"], "dead");
-        assert_eq!(listed(&house, &ann, "overdue").await.len(), 1);
-        let dead = listed(&house, &ann, "dead").await;
+        let host = TestHost::open().await;
+        host.room(&["bot"]).await;
+        let (ann, token) = (host.token("ann").await, host.token("bot").await);
+        let room = direct(&host).await;
+        let mut bot = host.connect(&token).await;
+        let (event, delivered) = asked(&host, &mut bot, &room, "can you restart it?").await;
+        host.pass(300_000).await;
+        assert_eq!(receipt(&host, &ann, &event, "bot").await["state"], "dead");
+        assert_eq!(listed(&host, &ann, "overdue").await.len(), 1);
+        let dead = listed(&host, &ann, "dead").await;
         assert_eq!(dead.len(), 1, "it is the asker's concern");
         let as_expected = if how == "done" { "superseded" } else { "responded" };
         match how {
@@ -197,13 +197,13 @@ async fn a_dead_letter_ends_by_a_late_answer_and_is_sent_again_by_whoever_asked(
             "done" => {
                 let message = event.replace("evt_", "msg_");
                 let path = format!("/v1/messages/{message}/reactions/done");
-                house.send(&ann, Method::PUT, &path, None).await.ok();
+                host.send(&ann, Method::PUT, &path, None).await.ok();
             }
             _ => {
                 let path = format!("/v1/deliveries/{}/redeliver", dead[0]["id"].as_str().unwrap());
-                let foreign = house.post(&token, &path, json!({})).await;
+                let foreign = host.post(&token, &path, json!({})).await;
                 assert_eq!(foreign.refused(403), "INSUFFICIENT_AUTHORITY");
-                house.post(&ann, &path, json!({})).await.ok();
+                host.post(&ann, &path, json!({})).await.ok();
                 let again = loop {
                     let again = bot.take().await;
                     if again["attention"]["policy"] == "may_respond" {
@@ -213,23 +213,23 @@ async fn a_dead_letter_ends_by_a_late_answer_and_is_sent_again_by_whoever_asked(
                 bot.reply(&again, "restarted").await.unwrap();
             }
         }
-        assert_eq!(ended(&house, &ann, &event, "bot").await, as_expected, "{how}");
-        assert_eq!(listed(&house, &ann, "overdue").await, Vec::<Value>::new(), "{how}");
-        assert_eq!(listed(&house, &house.operator(), "dead").await, Vec::<Value>::new(), "{how}");
+        assert_eq!(ended(&host, &ann, &event, "bot").await, as_expected, "{how}");
+        assert_eq!(listed(&host, &ann, "overdue").await, Vec::<Value>::new(), "{how}");
+        assert_eq!(listed(&host, &host.operator(), "dead").await, Vec::<Value>::new(), "{how}");
     }
 }
 
 // covers: ATT-396
 #[tokio::test]
-async fn who_was_too_late_says_that_it_is_done_and_nobody_owes_it() {
+async fn late_done_settles_an_overdue_delivery() {
     for how in ["resolve", "disposition", "reaction"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let ann = house.token("ann").await;
-        let mut bot = house.connect(&house.token("bot").await).await;
-        let (event, _) = asked(&house, &mut bot, &room, "@bot can you restart it?").await;
-        house.pass(300_000).await;
-        assert_eq!(moved_to(&house, &event).await, "operator");
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let ann = host.token("ann").await;
+        let mut bot = host.connect(&host.token("bot").await).await;
+        let (event, _) = asked(&host, &mut bot, &room, "@bot can you restart it?").await;
+        host.pass(300_000).await;
+        assert_eq!(moved_to(&host, &event).await, "operator");
         match how {
             "resolve" => drop(bot.tool("chat.resolve", json!({"eventId": event})).await.unwrap()),
             "disposition" => {
@@ -241,8 +241,8 @@ async fn who_was_too_late_says_that_it_is_done_and_nobody_owes_it() {
                 assert_eq!(bot.tool("chat.react", args).await.unwrap()["disposition"], "responded");
             }
         }
-        assert_eq!(moved_to(&house, &event).await, Value::Null, "{how}");
-        assert_eq!(ended(&house, &ann, &event, "bot").await, "responded");
+        assert_eq!(moved_to(&host, &event).await, Value::Null, "{how}");
+        assert_eq!(ended(&host, &ann, &event, "bot").await, "responded");
     }
 }
 
@@ -250,19 +250,19 @@ async fn who_was_too_late_says_that_it_is_done_and_nobody_owes_it() {
 #[tokio::test]
 async fn the_id_that_a_thread_shows_is_good_for_what_is_owed_after_an_edit() {
     for how in ["done", "declined", "queued", "resolve"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let (ann, token) = (house.token("ann").await, house.token("bot").await);
-        let mut bot = house.connect(&token).await;
-        let (first, _) = asked(&house, &mut bot, &room, "@bot can you restart it?").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let (ann, token) = (host.token("ann").await, host.token("bot").await);
+        let mut bot = host.connect(&token).await;
+        let (first, _) = asked(&host, &mut bot, &room, "@bot can you restart it?").await;
         let path = format!("/v1/messages/{}", first.replace("evt_", "msg_"));
         let edit = json!({"text": "@bot can you restart the host?"});
-        house.send(&ann, Method::PATCH, &path, Some(edit)).await.ok();
+        host.send(&ann, Method::PATCH, &path, Some(edit)).await.ok();
         let edited = bot.take().await;
         let newest = edited["eventId"].as_str().unwrap();
         assert_ne!(newest, first);
         let read = json!({"conversation": room});
-        let shown = house.tool(&token, "chat.read_thread", read).await.unwrap();
+        let shown = host.tool(&token, "chat.read_thread", read).await.unwrap();
         let messages = shown["messages"].as_array().unwrap();
         let shown =
             messages.iter().find(|m| m["text"] == "@bot can you restart the host?").unwrap();
@@ -282,24 +282,24 @@ async fn the_id_that_a_thread_shows_is_good_for_what_is_owed_after_an_edit() {
             _ => "responded",
         };
         assert_eq!(given["disposition"], expected);
-        assert_eq!(ended(&house, &ann, newest, "bot").await, expected, "{how}");
+        assert_eq!(ended(&host, &ann, newest, "bot").await, expected, "{how}");
     }
 }
 
 // covers: ATT-398
 #[tokio::test]
-async fn nobody_owes_an_answer_where_they_cannot_speak() {
-    let house = House::open().await;
-    house.room(&["bot"]).await;
-    let ann = house.token_of("ann", "orchestrator").await;
+async fn read_only_member_owes_no_answer() {
+    let host = TestHost::open().await;
+    host.room(&["bot"]).await;
+    let ann = host.token_of("ann", "orchestrator").await;
     let new = json!({"title": "open", "visibility": "public", "members": ["bot"]});
-    let room = house.post(&ann, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let (event, _) = asked(&house, &mut bot, &room, "@bot can you restart it?").await;
-    house.pass(300_000).await;
-    assert_eq!(receipt(&house, &ann, &event, "bot").await["state"], "dead");
+    let room = host.post(&ann, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let (event, _) = asked(&host, &mut bot, &room, "@bot can you restart it?").await;
+    host.pass(300_000).await;
+    assert_eq!(receipt(&host, &ann, &event, "bot").await["state"], "dead");
     let path = format!("/v1/messages?conversation={room}");
-    let all = house.get(&ann, &path).await.ok();
+    let all = host.get(&ann, &path).await.ok();
     let reports = all["messages"].as_array().unwrap().iter().filter(|m| m["kind"] == "system");
     let texts: Vec<&Value> = reports.map(|m| &m["text"]).collect();
     assert_eq!(texts, ["No answer came in time, and nobody else can answer."]);

@@ -4,10 +4,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 /// Every route that reads, as one caller sees it: all answers in one text.
-async fn all_answers(house: &House, token: &str, room: &str, ids: &[String]) -> String {
+async fn all_answers(host: &TestHost, token: &str, room: &str, ids: &[String]) -> String {
     let mut paths = vec![
         format!("/v1/messages?conversation={room}"),
         format!("/v1/messages?conversation={room}&after_seq=0"),
@@ -33,7 +33,7 @@ async fn all_answers(house: &House, token: &str, room: &str, ids: &[String]) -> 
     }
     let mut all = String::new();
     for path in paths {
-        all += &house.get(token, &path).await.body.to_string();
+        all += &host.get(token, &path).await.body.to_string();
     }
     let mut tools = vec![
         ("chat.list_events", json!({})),
@@ -51,10 +51,10 @@ async fn all_answers(house: &House, token: &str, room: &str, ids: &[String]) -> 
         tools.push(("chat.resolve", json!({"eventId": id})));
     }
     for (name, arguments) in tools {
-        all += &format!("{:?}", house.tool(token, name, arguments).await);
+        all += &format!("{:?}", host.tool(token, name, arguments).await);
     }
     // The live log, from its beginning and as it goes on.
-    let sse = house
+    let sse = host
         .request(Method::GET, &format!("/v1/events?conversation={room}&after=0&activity=true"))
         .bearer_auth(token)
         .header("accept", "text/event-stream");
@@ -71,48 +71,48 @@ fn id(posted: &Value) -> String {
     posted["event_id"].as_str().unwrap().to_owned()
 }
 
-async fn whisper(house: &House, token: &str, room: &str, text: &str, only: &[&str]) -> Value {
+async fn whisper(host: &TestHost, token: &str, room: &str, text: &str, only: &[&str]) -> Value {
     let new = json!({"conversation": room, "text": text, "visibility": "ephemeral", "only": only,
         "idempotency_key": text});
-    house.post(token, "/v1/messages", new).await.ok()
+    host.post(token, "/v1/messages", new).await.ok()
 }
 
 // covers: ATT-180, ATT-181, ATT-182, ATT-183
 #[tokio::test]
-async fn who_is_not_named_sees_no_trace_of_it_at_any_door() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "aide"]).await;
-    let op = house.operator();
-    house.post(&op, "/v1/members", json!({"id": "bob", "kind": "human"})).await.ok();
+async fn ephemeral_message_is_invisible_to_others_at_every_transport() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "aide"]).await;
+    let op = host.operator();
+    host.post(&op, "/v1/members", json!({"id": "bob", "kind": "human"})).await.ok();
     let seat = format!("/v1/channels/{room}/members/bob");
-    house.send(&op, Method::PUT, &seat, Some(json!({}))).await.ok();
-    let (ann, bob) = (house.token("ann").await, house.token("bob").await);
-    let (bot, aide) = (house.token("bot").await, house.token("aide").await);
-    let auditor = house.token_of("eve", "auditor").await;
-    let mut beside = house.connect(&aide).await;
-    let mut named: Harness = house.connect(&bot).await;
+    host.send(&op, Method::PUT, &seat, Some(json!({}))).await.ok();
+    let (ann, bob) = (host.token("ann").await, host.token("bob").await);
+    let (bot, aide) = (host.token("bot").await, host.token("aide").await);
+    let auditor = host.token_of("eve", "auditor").await;
+    let mut beside = host.connect(&aide).await;
+    let mut named: Harness = host.connect(&bot).await;
 
     // Said, answered, edited, reacted to and deleted; each time with a word that stands nowhere else.
-    let said = whisper(&house, &ann, &room, "@aide zq-first-7731 can you look?", &["bot"]).await;
+    let said = whisper(&host, &ann, &room, "@aide zq-first-7731 can you look?", &["bot"]).await;
     let event = named.take().await;
     assert_eq!(event["eventId"], said["event_id"]);
     assert_eq!(event["attention"]["policy"], "must_respond");
     let answer = named.reply(&event, "zq-answer-7732").await.unwrap();
-    let edited = whisper(&house, &ann, &room, "zq-before-7733", &["bot", "operator"]).await;
+    let edited = whisper(&host, &ann, &room, "zq-before-7733", &["bot", "operator"]).await;
     let path = format!("/v1/messages/{}", id(&edited));
-    house.send(&ann, Method::PATCH, &path, Some(json!({"text": "zq-after-7734"}))).await.ok();
+    host.send(&ann, Method::PATCH, &path, Some(json!({"text": "zq-after-7734"}))).await.ok();
     let react = format!("{path}/reactions/agree");
-    house.send(&op, Method::PUT, &react, Some(json!({"eta": "zq-eta-7735"}))).await.ok();
-    let gone = whisper(&house, &ann, &room, "zq-gone-7736", &["bot"]).await;
+    host.send(&op, Method::PUT, &react, Some(json!({"eta": "zq-eta-7735"}))).await.ok();
+    let gone = whisper(&host, &ann, &room, "zq-gone-7736", &["bot"]).await;
     let path = format!("/v1/messages/{}", id(&gone));
-    house.send(&ann, Method::DELETE, &path, None).await.ok();
-    let open = whisper(&house, &ann, &room, "zq-open-7737 what do you think?", &["bot"]).await;
+    host.send(&ann, Method::DELETE, &path, None).await.ok();
+    let open = whisper(&host, &ann, &room, "zq-open-7737 what do you think?", &["bot"]).await;
     let ids: Vec<String> = [&said, &edited, &gone, &open].map(id).into_iter().collect();
     let mut ids = ids;
     ids.push(answer["eventId"].as_str().unwrap().to_owned());
 
     for (who, token) in [("bob", &bob), ("aide", &aide)] {
-        let all = all_answers(&house, token, &room, &ids).await;
+        let all = all_answers(&host, token, &room, &ids).await;
         assert!(!all.contains("zq-"), "{who}: {all}");
         for id in &ids {
             // The caller's own ids in refusals are all there is of them.
@@ -120,7 +120,7 @@ async fn who_is_not_named_sees_no_trace_of_it_at_any_door() {
         }
     }
     // The operator has a seat and is named once: it sees that one, and none of the others.
-    let all = all_answers(&house, &op, &room, &ids).await;
+    let all = all_answers(&host, &op, &room, &ids).await;
     assert!(all.contains("zq-after-7734"));
     for word in ["zq-first", "zq-answer", "zq-gone", "zq-open"] {
         assert!(!all.contains(word), "{word}: {all}");
@@ -128,7 +128,7 @@ async fn who_is_not_named_sees_no_trace_of_it_at_any_door() {
     // Whoever is named, and the author, see all of it; so does an auditor, who reads everything.
     for token in [&ann, &bot, &auditor] {
         let path = format!("/v1/messages?conversation={room}");
-        let all = house.get(token, &path).await.ok().to_string();
+        let all = host.get(token, &path).await.ok().to_string();
         for word in ["zq-first-7731", "zq-answer-7732", "zq-after-7734", "zq-open-7737"] {
             assert!(all.contains(word), "{word}: {all}");
         }
@@ -142,36 +142,36 @@ async fn who_is_not_named_sees_no_trace_of_it_at_any_door() {
             "" => json!({"text": "mine"}),
             _ => json!({}),
         });
-        let answer = house.send(&op, method, &path, body).await;
+        let answer = host.send(&op, method, &path, body).await;
         assert_eq!(answer.refused(404), "NOT_FOUND");
     }
     // Nobody else was offered anything, also when nobody answers: it moves on to nobody.
-    house.pass(600_000).await;
+    host.pass(600_000).await;
     beside.call("ping", json!({})).await.unwrap();
-    let owed = house.get(&op, "/v1/deliveries?state=all").await.ok().to_string();
+    let owed = host.get(&op, "/v1/deliveries?state=all").await.ok().to_string();
     assert!(!owed.contains(&id(&open)), "{owed}");
 
     // A restart changes none of this, and the doctor finds all in order.
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
-    let house = House::open_in(folder, START.plus(700_000)).await;
-    let all = all_answers(&house, &bob, &room, &ids).await;
+    let host = TestHost::open_in(folder, START.plus(700_000)).await;
+    let all = all_answers(&host, &bob, &room, &ids).await;
     assert!(!all.contains("zq-"), "{all}");
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
-    let report = crate::house::doctor(folder.path());
+    let report = crate::test_host::doctor(folder.path());
     assert!(report.is_clean(), "{:?}", report.problems);
 }
 
 // covers: ATT-180, ATT-182, ATT-184
 #[tokio::test]
 async fn an_ephemeral_message_names_members_with_a_seat_and_its_answers_stay_as_it_is() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let op = house.operator();
-    let ann = house.token("ann").await;
-    house.post(&op, "/v1/members", json!({"id": "far", "kind": "human"})).await.ok();
-    let before = house.length(&room).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let op = host.operator();
+    let ann = host.token("ann").await;
+    host.post(&op, "/v1/members", json!({"id": "far", "kind": "human"})).await.ok();
+    let before = host.length(&room).await;
     for (only, visibility) in [
         (json!([]), json!("ephemeral")),
         (json!(["far"]), json!("ephemeral")),
@@ -184,33 +184,33 @@ async fn an_ephemeral_message_names_members_with_a_seat_and_its_answers_stay_as_
         if !visibility.is_null() {
             new["visibility"] = visibility;
         }
-        let refused = house.post(&ann, "/v1/messages", new.clone()).await;
+        let refused = host.post(&ann, "/v1/messages", new.clone()).await;
         assert!([400, 404].contains(&refused.status), "{new} {refused:?}");
     }
-    assert_eq!(house.length(&room).await, before);
-    let said = whisper(&house, &ann, &room, "can you look?", &["bot"]).await;
+    assert_eq!(host.length(&room).await, before);
+    let said = whisper(&host, &ann, &room, "can you look?", &["bot"]).await;
     // An agent cannot take it into the open, whatever it says of its audience; with C2A as over REST.
-    let bot = house.token("bot").await;
+    let bot = host.token("bot").await;
     let args = json!({"target": {"conversation": room}, "inReplyTo": said["event_id"], "text": "it is red",
         "idempotencyKey": "a", "visibility": "channel", "directedness": "to_me"});
-    let sent = house.tool(&bot, "chat.send_message", args).await.unwrap();
+    let sent = host.tool(&bot, "chat.send_message", args).await.unwrap();
     let path = format!("/v1/messages/{}", sent["eventId"].as_str().unwrap());
-    let shown = house.get(&ann, &path).await.ok();
+    let shown = host.get(&ann, &path).await.ok();
     let mut only = shown["only"].as_array().unwrap().clone();
     only.sort_by_key(Value::to_string);
     assert_eq!(only, [json!("ann"), json!("bot")]);
-    assert_eq!(house.get(&op, &path).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.get(&op, &path).await.refused(404), "NOT_FOUND");
     // So is a person's answer, unless it says channel in so many words.
     let reply = json!({"conversation": room, "in_reply_to": said["event_id"], "text": "thanks",
         "idempotency_key": "b"});
-    let reply = house.post(&ann, "/v1/messages", reply).await.ok();
-    assert_eq!(house.get(&op, &format!("/v1/messages/{}", id(&reply))).await.status, 404);
+    let reply = host.post(&ann, "/v1/messages", reply).await.ok();
+    assert_eq!(host.get(&op, &format!("/v1/messages/{}", id(&reply))).await.status, 404);
     let open = json!({"conversation": room, "in_reply_to": said["event_id"], "text": "all fine",
         "visibility": "channel", "idempotency_key": "c"});
-    let open = house.post(&ann, "/v1/messages", open).await.ok();
-    house.get(&op, &format!("/v1/messages/{}", id(&open))).await.ok();
+    let open = host.post(&ann, "/v1/messages", open).await.ok();
+    host.get(&op, &format!("/v1/messages/{}", id(&open))).await.ok();
     // The same key with another audience is another message.
     let other = json!({"conversation": room, "text": "can you look?", "visibility": "ephemeral",
         "only": ["operator"], "idempotency_key": "can you look?"});
-    assert_eq!(house.post(&ann, "/v1/messages", other).await.refused(409), "IDEMPOTENCY_CONFLICT");
+    assert_eq!(host.post(&ann, "/v1/messages", other).await.refused(409), "IDEMPOTENCY_CONFLICT");
 }

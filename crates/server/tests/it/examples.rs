@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::Harness;
-use crate::house::{House, START};
 use crate::mcp::refused::{begun, posted};
+use crate::test_host::{START, TestHost};
 use crate::webhook::text;
 
 /// One example: under which heading it stands, and its bytes.
@@ -86,11 +86,11 @@ fn lacks(answer: &Value, example: &Value, at: &str) -> Vec<String> {
 const NOTHING: [&str; 0] = [];
 
 /// Calls a tool with these bytes for its arguments.
-async fn call(house: &House, token: &str, session: &str, tool: &str, arguments: &str) -> Value {
+async fn call(host: &TestHost, token: &str, session: &str, tool: &str, arguments: &str) -> Value {
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
     );
-    let answer = posted(house, token, Some(session)).body(body).send().await.unwrap();
+    let answer = posted(host, token, Some(session)).body(body).send().await.unwrap();
     assert_eq!(answer.status(), 200, "{tool} {arguments}");
     let answer = answer.text().await.unwrap();
     let mut data = answer.lines().filter_map(|line| line.strip_prefix("data:"));
@@ -103,26 +103,26 @@ async fn call(house: &House, token: &str, session: &str, tool: &str, arguments: 
 #[tokio::test]
 async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
     let Some(examples) = of("threads-and-wake.md") else { return };
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.workspace = "wk_mobile_core".to_owned();
     })
     .await;
-    house.room(&["executioner_agent", "reviewer_agent", "stranger"]).await;
+    host.room(&["executioner_agent", "reviewer_agent", "stranger"]).await;
     let new = json!({"id": "coordinator_agent", "kind": "agent"});
-    house.post(&house.operator(), "/v1/members", new).await.ok();
-    let reviewer = house.token("reviewer_agent").await;
+    host.post(&host.operator(), "/v1/members", new).await.ok();
+    let reviewer = host.token("reviewer_agent").await;
     // The token is for one session, as the protocol has it.
-    let connected = house.connect(&reviewer).await;
+    let connected = host.connect(&reviewer).await;
     let sess = text(&connected.hello["session"]["id"]);
     let bound = json!({"agent": "reviewer_agent", "role": "worker", "session": sess});
-    let reviewer = text(&house.post(&house.operator(), "/v1/tokens", bound).await.ok()["token"]);
-    let coordinator = house.token("coordinator_agent").await;
-    let executioner = house.token("executioner_agent").await;
+    let reviewer = text(&host.post(&host.operator(), "/v1/tokens", bound).await.ok()["token"]);
+    let coordinator = host.token("coordinator_agent").await;
+    let executioner = host.token("executioner_agent").await;
     let callers =
         [("coordinator", &coordinator), ("reviewer", &reviewer), ("executioner", &executioner)];
     let mut sessions = Vec::new();
     for (_, token) in callers {
-        sessions.push(begun(&house, token).await);
+        sessions.push(begun(&host, token).await);
     }
     let mut thread = String::new();
     let mut done = Vec::new();
@@ -130,10 +130,10 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
         let tool = pair[0].heading.split(' ').next_back().unwrap();
         let [input, output] = pair else {
             // The envelope of errors.
-            let refused = house.token("stranger").await;
-            let other = begun(&house, &refused).await;
+            let refused = host.token("stranger").await;
+            let other = begun(&host, &refused).await;
             let read = format!(r#"{{"thread_id":"{thread}"}}"#);
-            let refused = call(&house, &refused, &other, "get_thread", &read).await;
+            let refused = call(&host, &refused, &other, "get_thread", &read).await;
             assert_eq!(lacks(&refused, &pair[0].read(), ""), NOTHING, "{refused}");
             done.push("errors");
             continue;
@@ -153,17 +153,17 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
             // The example's message is the 27th.
             for n in 1..27 {
                 let said = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": n.to_string()});
-                call(&house, &executioner, &sessions[2], tool, &said.to_string()).await;
+                call(&host, &executioner, &sessions[2], tool, &said.to_string()).await;
             }
         }
         if tool == "summarize_thread" {
             let read = format!(r#"{{"thread_id":"{thread}"}}"#);
-            let found = call(&house, token, session, "read_messages", &read).await;
+            let found = call(&host, token, session, "read_messages", &read).await;
             assert!(found["messages"].is_array());
         }
         let ids = [("th_01JXYZ", thread.as_str()), ("sess_rv_12", sess.as_str())];
         let arguments = input.with(&ids);
-        let answer = call(&house, token, session, tool, &arguments).await;
+        let answer = call(&host, token, session, tool, &arguments).await;
         let (expected, has) = (output.read(), |key: &str| output.read().get(key).is_some());
         assert_eq!(lacks(&answer, &expected, ""), NOTHING, "{tool} {arguments} {answer}");
         for word in [
@@ -186,10 +186,10 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
         }
         if tool == "post_message" {
             // Sent again it is the same message; with other words a conflict.
-            let again = call(&house, token, session, tool, &arguments).await;
+            let again = call(&host, token, session, tool, &arguments).await;
             assert_eq!(again["message_id"], answer["message_id"]);
             let other = arguments.replace("Blocking issue", "Another issue");
-            let other = call(&house, token, session, tool, &other).await;
+            let other = call(&host, token, session, tool, &other).await;
             assert_eq!(other["error"]["code"], "IDEMPOTENCY_CONFLICT");
         }
         done.push(tool);
@@ -223,14 +223,14 @@ async fn send(harness: &mut Harness, id: &Value, bytes: &str) -> Value {
 #[tokio::test]
 async fn the_examples_of_the_attention_protocol_are_taken_as_they_stand() {
     let Some(examples) = of("c2a-attention.md") else { return };
-    let house = House::open().await;
-    let room = house.room(&["lead", "worker-3"]).await;
-    let (op, ann, lead) = (house.operator(), house.token("ann").await, house.token("lead").await);
-    house.post(&op, "/v1/roles", json!({"name": "crew"})).await.ok();
-    house.send(&op, Method::PUT, "/v1/roles/crew/members/lead", None).await.ok();
+    let host = TestHost::open().await;
+    let room = host.room(&["lead", "worker-3"]).await;
+    let (op, ann, lead) = (host.operator(), host.token("ann").await, host.token("lead").await);
+    host.post(&op, "/v1/roles", json!({"name": "crew"})).await.ok();
+    host.send(&op, Method::PUT, "/v1/roles/crew/members/lead", None).await.ok();
     let dm = json!({"kind": "dm", "members": ["lead"]});
-    let dm = text(&house.post(&ann, "/v1/channels", dm).await.ok()["id"]);
-    let mut harness = house.socket(&lead).await;
+    let dm = text(&host.post(&ann, "/v1/channels", dm).await.ok()["id"]);
+    let mut harness = host.socket(&lead).await;
     let mut delivered = Value::Null;
     let mut done = Vec::new();
     for example in &examples {
@@ -246,7 +246,7 @@ async fn the_examples_of_the_attention_protocol_are_taken_as_they_stand() {
                 assert_eq!(lacks(&hello["capabilities"], capabilities, ""), NOTHING, "{hello}");
             }
             "chat/deliver" => {
-                house.say(&ann, &dm, "Can you check whether the deploy is blocked?").await;
+                host.say(&ann, &dm, "Can you check whether the deploy is blocked?").await;
                 delivered = harness.delivery().await;
                 // Of a message in a stream and a thread, for which this one has none.
                 let left_out = ["/params/conversation/streamId", "/params/conversation/threadId"];
@@ -271,15 +271,15 @@ async fn the_examples_of_the_attention_protocol_are_taken_as_they_stand() {
                 );
                 let reacted = send(&mut harness, &json!("r"), &call).await;
                 assert_ne!(reacted["result"]["isError"], true, "{reacted}");
-                let why = house.get(&ann, &format!("/v1/events/{event}/attention")).await.ok();
+                let why = host.get(&ann, &format!("/v1/events/{event}/attention")).await.ok();
                 assert!(why.to_string().contains("deferred"), "{why}");
             }
             "notifications/cancelled" => {
                 // From the host, of what was offered; and from the harness, of what it has not got.
-                let said = house.say(&ann, &room, "@lead what of the build?").await;
+                let said = host.say(&ann, &room, "@lead what of the build?").await;
                 let offer = harness.delivery().await;
                 let path = format!("/v1/messages/{}", text(&said["message_id"]));
-                house.send(&ann, Method::DELETE, &path, None).await.ok();
+                host.send(&ann, Method::DELETE, &path, None).await.ok();
                 let cancelled = loop {
                     let heard = harness.heard().await.unwrap();
                     if heard["method"] == what {
@@ -296,7 +296,7 @@ async fn the_examples_of_the_attention_protocol_are_taken_as_they_stand() {
                 harness.call("ping", json!({})).await.unwrap();
             }
             "Injection mode `notify`" => {
-                house.say(&ann, &room, "does the rollback step work, @crew ?").await;
+                host.say(&ann, &room, "does the rollback step work, @crew ?").await;
                 let knock = harness.delivery().await;
                 assert_eq!(lacks(&knock["params"], &read, ""), NOTHING, "{knock}");
                 for at in

@@ -6,25 +6,25 @@ use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, START, place, verify};
+use crate::test_host::{START, TestHost, place, verify};
 
-async fn thread(house: &House, token: &str, room: &str, root: Option<&Value>) -> String {
+async fn thread(host: &TestHost, token: &str, room: &str, root: Option<&Value>) -> String {
     let mut new = json!({"conversation": room, "title": "the deploy"});
     if let Some(root) = root {
         new["root"] = root["event_id"].clone();
     }
-    let made = house.post(token, "/v1/threads", new).await.ok();
+    let made = host.post(token, "/v1/threads", new).await.ok();
     made["id"].as_str().unwrap().to_owned()
 }
 
-async fn say(house: &House, token: &str, room: &str, more: Value) -> Value {
+async fn say(host: &TestHost, token: &str, room: &str, more: Value) -> Value {
     let mut new = json!({"conversation": room, "idempotency_key": more["text"]});
     new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    house.post(token, "/v1/messages", new).await.ok()
+    host.post(token, "/v1/messages", new).await.ok()
 }
 
-async fn feed(house: &House, token: &str, room: &str, query: &str) -> Value {
-    house.get(token, &format!("/v1/channels/{room}/feed{query}")).await.ok()
+async fn feed(host: &TestHost, token: &str, room: &str, query: &str) -> Value {
+    host.get(token, &format!("/v1/channels/{room}/feed{query}")).await.ok()
 }
 
 fn kinds(feed: &Value) -> Vec<String> {
@@ -36,26 +36,31 @@ fn kinds(feed: &Value) -> Vec<String> {
     entries.map(|e| format!("{}: {}", e["kind"].as_str().unwrap(), text(e))).collect()
 }
 
-async fn work(house: &House, token: &str, thread: &str, patch: Value) -> crate::house::Answer {
-    house.send(token, Method::PATCH, &format!("/v1/threads/{thread}/work"), Some(patch)).await
+async fn work(
+    host: &TestHost,
+    token: &str,
+    thread: &str,
+    patch: Value,
+) -> crate::test_host::Answer {
+    host.send(token, Method::PATCH, &format!("/v1/threads/{thread}/work"), Some(patch)).await
 }
 
 // covers: CHN-60, CHN-65, CHN-68, CHN-69, CHN-70, CHN-71, CHN-72
 #[tokio::test]
 async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_an_export() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
-    let root = say(&house, &ann, &room, json!({"text": "Release 2.4 goes out today."})).await;
-    let deploy = thread(&house, &ann, &room, Some(&root)).await;
-    let silent = thread(&house, &ann, &room, None).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, ann, bot) = (host.operator(), host.token("ann").await, host.token("bot").await);
+    let root = say(&host, &ann, &room, json!({"text": "Release 2.4 goes out today."})).await;
+    let deploy = thread(&host, &ann, &room, Some(&root)).await;
+    let silent = thread(&host, &ann, &room, None).await;
     // None of these is a subject: a reply in the thread, one beside it, what only some are shown, progress.
-    let reply = say(&house, &bot, &room, json!({"text": "built", "thread": deploy})).await;
+    let reply = say(&host, &bot, &room, json!({"text": "built", "thread": deploy})).await;
     let reply_id = reply["message_id"].as_str().unwrap().to_owned();
-    say(&house, &ann, &room, json!({"text": "yes, @bot, go on", "in_reply_to": root["event_id"]}))
+    say(&host, &ann, &room, json!({"text": "yes, @bot, go on", "in_reply_to": root["event_id"]}))
         .await;
     say(
-        &house,
+        &host,
         &ann,
         &room,
         json!({"text": "psst", "visibility": "ephemeral", "only": ["operator"]}),
@@ -64,24 +69,19 @@ async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_
     for percent in [10, 60] {
         let progress = json!({"key": "build", "text": format!("at {percent}"), "percent": percent});
         let bind = json!([{"kind": "run", "id": "ci/4711"}]);
-        work(
-            &house,
-            &bot,
-            &deploy,
-            json!({"status": "active", "progress": progress, "bind": bind}),
-        )
-        .await
-        .ok();
+        work(&host, &bot, &deploy, json!({"status": "active", "progress": progress, "bind": bind}))
+            .await
+            .ok();
     }
     let agree = format!("/v1/messages/{}/reactions/agree", root["message_id"].as_str().unwrap());
-    house.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
+    host.send(&op, Method::PUT, &agree, Some(json!({}))).await.ok();
     let promote = format!("/v1/messages/{reply_id}/promote");
-    house.post(&ann, &promote, json!({"note": "look here"})).await.ok();
-    house.post(&ann, &promote, json!({"note": "twice"})).await.ok();
+    host.post(&ann, &promote, json!({"note": "look here"})).await.ok();
+    host.post(&ann, &promote, json!({"note": "twice"})).await.ok();
     let done = json!({"status": "resolved", "summary": "2.4 is out"});
-    house.send(&ann, Method::PATCH, &format!("/v1/threads/{deploy}"), Some(done)).await.ok();
+    host.send(&ann, Method::PATCH, &format!("/v1/threads/{deploy}"), Some(done)).await.ok();
 
-    let shown = feed(&house, &ann, &room, "").await;
+    let shown = feed(&host, &ann, &room, "").await;
     let expect = [
         "result_summary: 2.4 is out",
         "promotion: look here",
@@ -102,7 +102,7 @@ async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_
         assert_eq!(entry["thread"]["root"], root["event_id"]);
     }
     assert_eq!(shown["entries"][1]["message"]["message_id"], json!(reply_id));
-    let log = house.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let log = host.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
     let of = |kind: &str| {
         let all = log["events"].as_array().unwrap().iter();
         all.filter(|e| e["type"] == kind).cloned().collect::<Vec<_>>()
@@ -110,8 +110,8 @@ async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_
     assert_eq!(of("thread_work_changed")[1]["work"]["progress"]["percent"], 60);
     assert_eq!(of("promoted").len(), 2);
 
-    let now = house.clock_now();
-    let House { running, folder, .. } = house;
+    let now = host.clock_now();
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
@@ -123,23 +123,23 @@ async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_
     fs::remove_dir(&data).unwrap();
     import(&mut &lines[..], &place(&data), None, now).unwrap();
     assert_eq!(verify(&data).problems, []);
-    let house = House::open_in(imported, START.plus(5_000)).await;
-    let ann = house.token("ann").await;
-    assert_eq!(feed(&house, &ann, &room, "").await, shown);
+    let host = TestHost::open_in(imported, START.plus(5_000)).await;
+    let ann = host.token("ann").await;
+    assert_eq!(feed(&host, &ann, &room, "").await, shown);
 }
 
 // covers: CHN-73
 #[tokio::test]
 async fn the_feed_is_read_page_by_page_and_each_entry_comes_once() {
-    let house = House::open().await;
-    let room = house.room(&[]).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open().await;
+    let room = host.room(&[]).await;
+    let ann = host.token("ann").await;
     let mut expect = Vec::new();
     for n in 0..9 {
-        let root = say(&house, &ann, &room, json!({"text": format!("subject {n}")})).await;
-        let deploy = thread(&house, &ann, &room, Some(&root)).await;
+        let root = say(&host, &ann, &room, json!({"text": format!("subject {n}")})).await;
+        let deploy = thread(&host, &ann, &room, Some(&root)).await;
         for m in 0..n {
-            say(&house, &ann, &room, json!({"text": format!("reply {n}.{m}"), "thread": deploy}))
+            say(&host, &ann, &room, json!({"text": format!("reply {n}.{m}"), "thread": deploy}))
                 .await;
         }
         expect.insert(0, format!("subject: subject {n}"));
@@ -147,7 +147,7 @@ async fn the_feed_is_read_page_by_page_and_each_entry_comes_once() {
     for limit in [1, 2, 3, 9, 50] {
         let (mut read, mut query) = (Vec::new(), format!("?limit={limit}"));
         loop {
-            let page = feed(&house, &ann, &room, &query).await;
+            let page = feed(&host, &ann, &room, &query).await;
             let entries = kinds(&page);
             assert!(entries.len() <= limit);
             read.extend(entries);
@@ -157,23 +157,23 @@ async fn the_feed_is_read_page_by_page_and_each_entry_comes_once() {
         assert_eq!(read, expect, "{limit} at a time");
     }
     let path = format!("/v1/channels/{room}/feed");
-    assert_eq!(house.get(&ann, &format!("{path}?limit=0")).await.refused(400), "VALIDATION_ERROR");
-    assert_eq!(house.get(&ann, &format!("{path}?before=x")).await.refused(400), "VALIDATION_ERROR");
+    assert_eq!(host.get(&ann, &format!("{path}?limit=0")).await.refused(400), "VALIDATION_ERROR");
+    assert_eq!(host.get(&ann, &format!("{path}?before=x")).await.refused(400), "VALIDATION_ERROR");
     let none = "/v1/channels/ch_00000000000070008000000000000001/feed";
-    assert_eq!(house.get(&ann, none).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.get(&ann, none).await.refused(404), "NOT_FOUND");
 }
 
 // covers: CHN-61, CHN-64
 #[tokio::test]
 async fn bad_work_gets_the_envelope_and_changes_nothing() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let deploy = thread(&house, &ann, &room, None).await;
-    work(&house, &bot, &deploy, json!({"status": "completed", "initiative_key": "release"}))
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+    let deploy = thread(&host, &ann, &room, None).await;
+    work(&host, &bot, &deploy, json!({"status": "completed", "initiative_key": "release"}))
         .await
         .ok();
-    let before = house.length(&room).await;
+    let before = host.length(&room).await;
     for (patch, status, code) in [
         (json!({"status": "active"}), 409, "CONFLICT"),
         (json!({"status": "done"}), 400, "VALIDATION_ERROR"),
@@ -183,11 +183,11 @@ async fn bad_work_gets_the_envelope_and_changes_nothing() {
         (json!({"owner_session": "sess_1"}), 400, "VALIDATION_ERROR"),
         (json!({"unknown": 1}), 400, "VALIDATION_ERROR"),
     ] {
-        let answer = work(&house, &ann, &deploy, patch.clone()).await;
+        let answer = work(&host, &ann, &deploy, patch.clone()).await;
         assert_eq!(answer.refused(status), code, "{patch}");
     }
     let none = "th_00000000000070008000000000000001";
-    assert_eq!(work(&house, &ann, none, json!({})).await.refused(404), "NOT_FOUND");
-    assert_eq!(house.length(&room).await, before);
-    work(&house, &ann, &deploy, json!({"initiative_key": null})).await.ok();
+    assert_eq!(work(&host, &ann, none, json!({})).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.length(&room).await, before);
+    work(&host, &ann, &deploy, json!({"initiative_key": null})).await.ok();
 }

@@ -3,15 +3,15 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
-async fn upload(house: &House, token: &str, name: &str, body: Vec<u8>) -> String {
-    let request = house.request(Method::POST, &format!("/v1/assets?name={name}"));
-    let kept = House::answer(request.bearer_auth(token).body(body)).await.ok();
+async fn upload(host: &TestHost, token: &str, name: &str, body: Vec<u8>) -> String {
+    let request = host.request(Method::POST, &format!("/v1/assets?name={name}"));
+    let kept = TestHost::answer(request.bearer_auth(token).body(body)).await.ok();
     kept["asset_id"].as_str().unwrap().to_owned()
 }
 
-async fn show(house: &House, token: &str, room: &str, text: &str, file: &str, only: &[&str]) {
+async fn show(host: &TestHost, token: &str, room: &str, text: &str, file: &str, only: &[&str]) {
     let parts = json!([{"type": "text", "text": text}, {"type": "asset", "asset_id": file}]);
     let mut args = json!({"target": {"conversation": room}, "idempotencyKey": file,
         "directedness": "to_me", "visibility": "channel", "content": parts});
@@ -19,11 +19,11 @@ async fn show(house: &House, token: &str, room: &str, text: &str, file: &str, on
         args["visibility"] = json!("ephemeral");
         args["only"] = json!(only);
     }
-    house.tool(token, "chat.send_message", args).await.unwrap();
+    host.tool(token, "chat.send_message", args).await.unwrap();
 }
 
-async fn fetch(house: &House, token: &str, file: &str) -> (u16, Vec<u8>) {
-    let request = house.request(Method::GET, &format!("/v1/assets/{file}")).bearer_auth(token);
+async fn fetch(host: &TestHost, token: &str, file: &str) -> (u16, Vec<u8>) {
+    let request = host.request(Method::GET, &format!("/v1/assets/{file}")).bearer_auth(token);
     let answer = request.send().await.unwrap();
     (answer.status().as_u16(), answer.bytes().await.unwrap().to_vec())
 }
@@ -31,30 +31,30 @@ async fn fetch(house: &House, token: &str, file: &str) -> (u16, Vec<u8>) {
 // covers: CHN-313, CHN-314, CHN-315
 #[tokio::test]
 async fn a_turn_reads_the_files_that_it_shows_and_no_others() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
     let other = json!({"title": "other", "members": ["ann", "bot"]});
-    let other = house.post(&house.operator(), "/v1/channels", other).await.ok();
+    let other = host.post(&host.operator(), "/v1/channels", other).await.ok();
     let other = other["id"].as_str().unwrap().to_owned();
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let log = "line\u{e9}\n".repeat(30_000);
-    let text = upload(&house, &ann, "deploy.log", log.clone().into_bytes()).await;
+    let text = upload(&host, &ann, "deploy.log", log.clone().into_bytes()).await;
     let png: Vec<u8> = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 100]].concat();
-    let picture = upload(&house, &ann, "screen.png", png.clone()).await;
-    let elsewhere = upload(&house, &ann, "other.txt", b"of the other room".to_vec()).await;
-    let hidden = upload(&house, &ann, "hidden.txt", b"for ann alone".to_vec()).await;
-    let unsent = upload(&house, &ann, "unsent.txt", b"never shown".to_vec()).await;
-    show(&house, &ann, &other, "for the record", &elsewhere, &[]).await;
-    show(&house, &ann, &room, "a note", &hidden, &["operator"]).await;
-    show(&house, &ann, &room, "it looks so", &picture, &[]).await;
-    let mut bot = house.connect(&token).await;
-    show(&house, &ann, &room, "@bot can you read this?", &text, &[]).await;
+    let picture = upload(&host, &ann, "screen.png", png.clone()).await;
+    let elsewhere = upload(&host, &ann, "other.txt", b"of the other room".to_vec()).await;
+    let hidden = upload(&host, &ann, "hidden.txt", b"for ann alone".to_vec()).await;
+    let unsent = upload(&host, &ann, "unsent.txt", b"never shown".to_vec()).await;
+    show(&host, &ann, &other, "for the record", &elsewhere, &[]).await;
+    show(&host, &ann, &room, "a note", &hidden, &["operator"]).await;
+    show(&host, &ann, &room, "it looks so", &picture, &[]).await;
+    let mut bot = host.connect(&token).await;
+    show(&host, &ann, &room, "@bot can you read this?", &text, &[]).await;
     let event = bot.take().await;
     let turn = event["turn"]["token"].as_str().unwrap().to_owned();
 
     // By the turn's token, or by the agent's own with the turn.
-    let listed = house.tool(&turn, "chat.read_asset", json!({})).await.unwrap();
-    assert_eq!(house.tool(&token, "chat.read_asset", json!({"turn": turn})).await.unwrap(), listed);
+    let listed = host.tool(&turn, "chat.read_asset", json!({})).await.unwrap();
+    assert_eq!(host.tool(&token, "chat.read_asset", json!({"turn": turn})).await.unwrap(), listed);
     let all = listed["assets"].as_array().unwrap();
     let of = |field: &str| all.iter().map(|a| a[field].clone()).collect::<Vec<Value>>();
     assert_eq!(of("name"), [json!("deploy.log"), json!("screen.png")], "{listed}");
@@ -62,40 +62,40 @@ async fn a_turn_reads_the_files_that_it_shows_and_no_others() {
     assert_eq!(of("bytes"), [json!(log.len()), json!(png.len())]);
     assert_eq!(all[0]["eventId"], event["eventId"]);
     let one = json!({"eventId": event["eventId"]});
-    let one = house.tool(&turn, "chat.read_asset", one).await.unwrap();
+    let one = host.tool(&turn, "chat.read_asset", one).await.unwrap();
     assert_eq!(one["assets"].as_array().unwrap().len(), 1);
 
     // A text comes in pieces, and is whole.
     let (mut read, mut args) = (String::new(), json!({"assetId": text}));
     loop {
-        let given = house.tool(&turn, "chat.read_asset", args.clone()).await.unwrap();
+        let given = host.tool(&turn, "chat.read_asset", args.clone()).await.unwrap();
         read += given["assets"][0]["text"].as_str().unwrap();
         let Some(next) = given["assets"][0].get("nextOffset") else { break };
         args["offset"] = next.clone();
     }
     assert_eq!(read, log);
-    let given = house.tool(&turn, "chat.read_asset", json!({"assetId": picture})).await.unwrap();
+    let given = host.tool(&turn, "chat.read_asset", json!({"assetId": picture})).await.unwrap();
     use base64::Engine;
     let data = base64::engine::general_purpose::STANDARD
         .decode(given["assets"][0]["data"].as_str().unwrap())
         .unwrap();
     assert_eq!(data, png);
-    assert_eq!(fetch(&house, &turn, &picture).await, (200, png));
+    assert_eq!(fetch(&host, &turn, &picture).await, (200, png));
     assert!(given["assets"][0]["url"].as_str().unwrap().ends_with(&format!("/{picture}")));
 
     // What the turn does not show is unknown to it, though its agent may see it elsewhere.
     for file in [&elsewhere, &hidden, &unsent] {
-        assert_eq!(fetch(&house, &turn, file).await.0, 404);
+        assert_eq!(fetch(&host, &turn, file).await.0, 404);
         for (by, args) in
             [(&turn, json!({"assetId": file})), (&token, json!({"assetId": file, "turn": turn}))]
         {
-            let refused = house.tool(by, "chat.read_asset", args).await.unwrap_err();
+            let refused = host.tool(by, "chat.read_asset", args).await.unwrap_err();
             assert!(refused.contains("NOT_FOUND"), "{refused}");
         }
     }
-    assert_eq!(fetch(&house, &token, &elsewhere).await.0, 200);
+    assert_eq!(fetch(&host, &token, &elsewhere).await.0, 200);
     let refused =
-        house.tool(&turn, "chat.read_asset", json!({"conversation": other})).await.unwrap_err();
+        host.tool(&turn, "chat.read_asset", json!({"conversation": other})).await.unwrap_err();
     assert!(refused.contains("FORBIDDEN"), "{refused}");
     for bad in [
         json!({"offset": 1}),
@@ -105,8 +105,8 @@ async fn a_turn_reads_the_files_that_it_shows_and_no_others() {
         json!({"assetId": "x"}),
         json!({"file": text}),
     ] {
-        assert!(house.tool(&turn, "chat.read_asset", bad.clone()).await.is_err(), "{bad}");
+        assert!(host.tool(&turn, "chat.read_asset", bad.clone()).await.is_err(), "{bad}");
     }
-    let refused = house.tool(&token, "chat.read_asset", json!({})).await.unwrap_err();
+    let refused = host.tool(&token, "chat.read_asset", json!({})).await.unwrap_err();
     assert!(refused.contains("VALIDATION_ERROR"), "{refused}");
 }

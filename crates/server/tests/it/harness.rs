@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::house::{PATIENCE, said};
+use crate::test_host::{PATIENCE, said};
 
 /// What a tool gave, or the code of its refusal.
 pub(crate) fn outcome(result: Value) -> Result<Value, String> {

@@ -1,33 +1,34 @@
 //! Two hosts on one database, over their transports: whichever of them somebody comes to, it is the same room.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
+use chorus_cluster::{Cluster, Durability};
 use chorus_server::{Config, Host};
+use chorus_testing::eventually;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::house::{House, PATIENCE, START};
 use crate::live::Tail;
+use crate::test_host::{START, TestHost};
 
 /// Two hosts with the same keys, the first of them there before the other.
-pub(crate) async fn two() -> (House, House) {
+pub(crate) async fn two() -> (TestHost, TestHost) {
     let url = chorus_cluster::schema().unwrap();
     let one = open(&url, None).await;
     let other = open(&url, Some(&one.folder.path().join("keys"))).await;
     (one, other)
 }
 
-async fn open(url: &str, keys: Option<&Path>) -> House {
+async fn open(url: &str, keys: Option<&Path>) -> TestHost {
     let set = |config: &mut Config| {
         config.database = Some(url.to_owned());
         config.keys = keys.map(Path::to_owned);
     };
-    House::open_with(tempdir().unwrap(), START, set).await
+    TestHost::open_with(tempdir().unwrap(), START, set).await
 }
 
-async fn close(one: House, other: House) {
+async fn close(one: TestHost, other: TestHost) {
     other.running.stop().await;
     one.running.stop().await;
 }
@@ -59,8 +60,8 @@ async fn an_agent_at_one_host_answers_what_was_asked_at_the_other() {
         }
     }
     let path = format!("/v1/events/{}/attention", said["event_id"].as_str().unwrap());
-    for house in [&one, &other] {
-        let why = house.get(&ann, &path).await.ok();
+    for host in [&one, &other] {
+        let why = host.get(&ann, &path).await.ok();
         assert_eq!(why["told"][0]["receipt"]["disposition"], "responded", "{why}");
     }
     let seq = reply["sequence"].as_u64().or(reply["seq"].as_u64());
@@ -72,7 +73,7 @@ async fn an_agent_at_one_host_answers_what_was_asked_at_the_other() {
 
 // covers: OPS-151, OPS-152
 #[tokio::test]
-async fn who_is_shut_out_at_one_host_is_shut_out_at_the_other() {
+async fn token_revoked_at_one_host_is_refused_at_the_other() {
     let (one, other) = two().await;
     one.room(&["bot"]).await;
     let bot = one.token("bot").await;
@@ -86,19 +87,50 @@ async fn who_is_shut_out_at_one_host_is_shut_out_at_the_other() {
     let id = one.get(&bot, "/v1/whoami").await.ok()["jti"].as_str().unwrap().to_owned();
     one.send(&op, Method::DELETE, &format!("/v1/tokens/{id}"), None).await.ok();
     assert_eq!(one.get(&bot, "/v1/members").await.refused(401), "UNAUTHORIZED");
-    let began = Instant::now();
-    while other.get(&bot, "/v1/members").await.status != 401 {
-        assert!(began.elapsed() < PATIENCE, "the other host goes on honouring it");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let status = async || other.get(&bot, "/v1/members").await.status;
+    eventually("the other host refuses the token", async || status().await == 401).await;
     // What it had open ends too.
     while second.frame().await.is_some() {}
     close(one, other).await;
 }
 
+// covers: OPS-153, WHK-418
+#[tokio::test]
+async fn an_offer_has_a_new_attempt_after_the_host_was_away_from_its_database() {
+    let cluster = Cluster::start(Durability::Quick, &[]).unwrap();
+    let url = cluster.url("postgres");
+    let one = open(&url, None).await;
+    let other = open(&url, Some(&one.folder.path().join("keys"))).await;
+    let room = one.room(&["bot"]).await;
+    let (ann, bot) = (one.token("ann").await, one.token("bot").await);
+    let mut harness = one.connect(&bot).await;
+    let said = one.say(&ann, &room, "@bot what is the time?").await;
+    let attempt = |frame: &Value| {
+        assert_eq!(frame["params"]["eventId"], said["event_id"], "{frame}");
+        frame["params"]["reliability"]["attempt"].as_u64().unwrap()
+    };
+    assert_eq!(attempt(&harness.delivery().await), 1);
+
+    // Both hosts lose their connection, and load their rooms anew when they have another.
+    let cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
+        WHERE application_name = 'chorus writer'";
+    chorus_cluster::sql_at(&url, cut).unwrap();
+    for host in [&one, &other] {
+        let new = json!({"conversation": room, "text": "good morning", "idempotency_key": "key"});
+        eventually("the host is back", async || {
+            host.pass(500).await;
+            let answer = host.post(&ann, "/v1/messages", new.clone()).await;
+            if answer.status == 503 { Err(answer) } else { Ok(answer.ok()) }
+        })
+        .await;
+    }
+    assert_eq!(attempt(&harness.delivery().await), 2, "the agent may be at work on the first");
+    close(one, other).await;
+}
+
 // covers: ATT-421
 #[tokio::test]
-async fn what_an_agent_was_told_in_private_at_one_host_is_known_at_the_other() {
+async fn private_content_told_at_one_host_is_known_at_the_other() {
     let (one, other) = two().await;
     let room = one.room(&["bot", "other"]).await;
     let (ann, bot) = (one.token("ann").await, one.token("bot").await);
@@ -111,9 +143,9 @@ async fn what_an_agent_was_told_in_private_at_one_host_is_known_at_the_other() {
     one.say(&ann, pair["id"].as_str().unwrap(), "the merger is off, is that clear?").await;
     let event = second.take().await;
     second.reply(&event, "It is.").await.unwrap();
-    for (n, house) in [&one, &other].into_iter().enumerate() {
+    for (n, host) in [&one, &other].into_iter().enumerate() {
         let new = json!({"conversation": room, "text": "off", "idempotency_key": format!("k{n}")});
-        let refused = house.post(&bot, "/v1/messages", new).await.refused(403);
+        let refused = host.post(&bot, "/v1/messages", new).await.refused(403);
         assert_eq!(refused, "APPROVAL_REQUIRED");
     }
     drop((first, second));
@@ -159,17 +191,17 @@ async fn a_project_of_one_host_is_the_same_at_the_other() {
     let member = format!("{at}/members/late");
     other.send(&op, Method::PUT, &member, Some(json!({}))).await.ok();
     let path = format!("{tasks}/{}", task["id"].as_str().unwrap());
-    for house in [&one, &other] {
+    for host in [&one, &other] {
         let done = Some(json!({"state": "done"}));
-        house.send(&bot, Method::PATCH, &path, done).await.ok();
-        assert_eq!(house.get(&bot, &path).await.ok()["state"], "done");
-        assert_eq!(house.get(&op, &at).await.ok()["members"].as_array().unwrap().len(), 3);
-        let seats = house.get(&op, &format!("/v1/channels/{quiet}")).await.ok();
+        host.send(&bot, Method::PATCH, &path, done).await.ok();
+        assert_eq!(host.get(&bot, &path).await.ok()["state"], "done");
+        assert_eq!(host.get(&op, &at).await.ok()["members"].as_array().unwrap().len(), 3);
+        let seats = host.get(&op, &format!("/v1/channels/{quiet}")).await.ok();
         let seats = seats["members"].as_array().unwrap().clone();
         assert!(seats.iter().any(|s| s["member"] == "late" && s["by_mirror"] == true), "{seats:?}");
     }
-    for house in [&one, &other] {
-        let queue = house.get(&op, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    for host in [&one, &other] {
+        let queue = host.get(&op, &format!("/v1/channels/{room}/stimuli")).await.ok();
         assert_eq!(queue["stimuli"].as_array().unwrap().len(), 1, "{queue}");
     }
     close(one, other).await;

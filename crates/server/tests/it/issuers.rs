@@ -15,7 +15,7 @@ use chorus_server::config::issuers::{AccessTokens, HighestRole, Issuer};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 const ISS: &str = "https://login.example/";
 
@@ -81,7 +81,7 @@ async fn answer(State(published): State<Arc<Published>>) -> Response {
     json!({"keys": *published.keys.lock().unwrap()}).to_string().into_response()
 }
 
-async fn house(change: impl FnOnce(&mut Issuer)) -> (House, Arc<Published>) {
+async fn open_host(change: impl FnOnce(&mut Issuer)) -> (TestHost, Arc<Published>) {
     let (mut issuer, published) = issuer().await;
     change(&mut issuer);
     let mut settings = Settings::default();
@@ -89,8 +89,9 @@ async fn house(change: impl FnOnce(&mut Issuer)) -> (House, Arc<Published>) {
     (open(settings).await, published)
 }
 
-async fn open(settings: Settings) -> House {
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| config.settings = settings).await
+async fn open(settings: Settings) -> TestHost {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| config.settings = settings)
+        .await
 }
 
 /// One that is called [`ISS`].
@@ -113,65 +114,65 @@ fn claims(change: impl FnOnce(&mut Value)) -> Value {
 // covers: OPS-72
 #[tokio::test]
 async fn a_token_of_a_trusted_issuer_is_its_members() {
-    let (house, published) = house(|_| {}).await;
-    let room = house.room(&["bot"]).await;
+    let (host, published) = open_host(|_| {}).await;
+    let room = host.room(&["bot"]).await;
     let key = Key::new("one");
     published.publish(&[&key]);
     let token = key.sign(&claims(|_| {}));
-    let me = house.get(&token, "/v1/whoami").await.ok();
+    let me = host.get(&token, "/v1/whoami").await.ok();
     assert_eq!((&me["member"]["id"], &me["role"]), (&json!("bot"), &json!("worker")));
-    let mut bot = house.connect(&token).await;
-    house.say(&house.operator(), &room, "@bot are you one of us?").await;
+    let mut bot = host.connect(&token).await;
+    host.say(&host.operator(), &room, "@bot are you one of us?").await;
     let event = bot.take().await;
     bot.reply(&event, "I am").await.unwrap();
     assert_eq!(published.asked(), 1, "keys are asked for once");
     // It is revoked like any other, and what it opened ends.
     let path = format!("/v1/tokens/{}", me["jti"].as_str().unwrap());
-    let revoked = house.send(&house.operator(), reqwest::Method::DELETE, &path, None).await;
+    let revoked = host.send(&host.operator(), reqwest::Method::DELETE, &path, None).await;
     assert_eq!(revoked.status, 204);
     while let Some(heard) = bot.heard().await {
         assert!(heard["method"] != "chat/deliver");
     }
-    assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: OPS-410, OPS-411
 #[tokio::test]
 async fn all_tokens_of_a_member_end_whoever_issued_them() {
-    let (house, published) = house(|_| {}).await;
-    let room = house.room(&["bot"]).await;
+    let (host, published) = open_host(|_| {}).await;
+    let room = host.room(&["bot"]).await;
     let key = Key::new("one");
     published.publish(&[&key]);
     let token = key.sign(&claims(|_| {}));
-    let mut bot = house.connect(&token).await;
-    house.say(&house.operator(), &room, "@bot are you one of us?").await;
+    let mut bot = host.connect(&token).await;
+    host.say(&host.operator(), &room, "@bot are you one of us?").await;
     let event = bot.take().await;
     let turn = event["turn"]["token"].as_str().unwrap().to_owned();
-    house.get(&turn, "/v1/whoami").await.ok();
+    host.get(&turn, "/v1/whoami").await.ok();
     let all = "/v1/members/bot/tokens";
-    house.send(&house.operator(), reqwest::Method::DELETE, all, None).await.ok();
+    host.send(&host.operator(), reqwest::Method::DELETE, all, None).await.ok();
     for ended in [&token, &turn] {
-        assert_eq!(house.get(ended, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+        assert_eq!(host.get(ended, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     }
     while bot.heard().await.is_some() {}
     // What is issued after that is good.
-    house.clock.advance(2_000);
+    host.clock.advance(2_000);
     let later = key.sign(&claims(|c| {
         c["iat"] = (START.0 / 1000 + 2).into();
         c["jti"] = "b".into();
     }));
-    house.get(&later, "/v1/whoami").await.ok();
+    host.get(&later, "/v1/whoami").await.ok();
 }
 
 // covers: OPS-73
 #[tokio::test]
-async fn what_a_token_says_of_itself_is_held_against_the_settings() {
-    let (house, published) = house(|issuer| issuer.highest_role = HighestRole::Auditor).await;
-    house.room(&["bot"]).await;
+async fn token_claims_are_checked_against_the_settings() {
+    let (host, published) = open_host(|issuer| issuer.highest_role = HighestRole::Auditor).await;
+    host.room(&["bot"]).await;
     let (key, other) = (Key::new("one"), Key::new("one"));
     published.publish(&[&key]);
     let now = START.0 / 1000;
-    let id = house.running.workspace_id.clone();
+    let id = host.running.workspace_id.clone();
     type Change = fn(&mut Value);
     let refused: [(Change, u16, &str); 12] = [
         (|c| c["aud"] = "somebody else".into(), 401, "UNAUTHORIZED"),
@@ -194,22 +195,22 @@ async fn what_a_token_says_of_itself_is_held_against_the_settings() {
     for (change, status, code) in refused {
         let claims = claims(change);
         let token = key.sign(&claims);
-        assert_eq!(house.get(&token, "/v1/whoami").await.refused(status), code, "{claims}");
+        assert_eq!(host.get(&token, "/v1/whoami").await.refused(status), code, "{claims}");
         // Nor is it good for a connection or a call by POST.
-        let call = house.rpc(&token, "tools/list", json!({})).await;
+        let call = host.rpc(&token, "tools/list", json!({})).await;
         assert_eq!(call.refused(status), code, "{claims}");
     }
     let named = claims(|c| c["workspace_id"] = id.into());
-    house.get(&key.sign(&named), "/v1/whoami").await.ok();
+    host.get(&key.sign(&named), "/v1/whoami").await.ok();
     let auditor = claims(|c| c["role"] = "auditor".into());
-    house.get(&key.sign(&auditor), "/v1/deliveries?state=all").await.ok();
+    host.get(&key.sign(&auditor), "/v1/deliveries?state=all").await.ok();
 
     // Signed by somebody else under the same key id, by nobody, or with what everybody knows.
     let good = claims(|_| {});
-    assert_eq!(house.get(&other.sign(&good), "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&other.sign(&good), "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     let part = |value: &Value| BASE64.encode(value.to_string());
     let none = format!("{}.{}.", part(&json!({"alg": "none", "kid": "one"})), part(&good));
-    assert_eq!(house.get(&none, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&none, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     for (id, secret) in
         [("shared", b"secret".to_vec()), ("one", key.pair.public_key_raw().to_vec())]
     {
@@ -217,24 +218,24 @@ async fn what_a_token_says_of_itself_is_held_against_the_settings() {
         header.kid = Some(id.to_owned());
         let token =
             jsonwebtoken::encode(&header, &good, &EncodingKey::from_secret(&secret)).unwrap();
-        assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+        assert_eq!(host.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     }
     let mut cut = key.sign(&claims(|c| c["exp"] = (now + 7_200).into()));
     cut.truncate(cut.len() - 4);
-    assert_eq!(house.get(&cut, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&cut, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: OPS-73
 #[tokio::test]
 async fn an_issuer_is_pinned_to_its_workspace_members_and_algorithms() {
     let other = Some("wk_00000000000000000000000000000001".to_owned());
-    let (elsewhere, published) = house(|issuer| issuer.workspace = other).await;
+    let (elsewhere, published) = open_host(|issuer| issuer.workspace = other).await;
     elsewhere.room(&["bot"]).await;
     let key = Key::new("one");
     published.publish(&[&key]);
     let token = key.sign(&claims(|_| {}));
     assert_eq!(elsewhere.get(&token, "/v1/whoami").await.refused(403), "OUT_OF_SCOPE_WORKSPACE");
-    let (few, published) = house(|issuer| {
+    let (few, published) = open_host(|issuer| {
         issuer.members = vec!["ann".to_owned()];
         issuer.algorithms.retain(|a| *a != chorus_server::config::issuers::Algorithm::EdDsa);
     })
@@ -243,7 +244,7 @@ async fn an_issuer_is_pinned_to_its_workspace_members_and_algorithms() {
     published.publish(&[&key]);
     assert_eq!(few.get(&token, "/v1/whoami").await.refused(403), "FORBIDDEN");
     few.get(&key.sign(&claims(|c| c["sub"] = "ann".into())), "/v1/whoami").await.ok();
-    let (no_ec, published) = house(|issuer| {
+    let (no_ec, published) = open_host(|issuer| {
         issuer.algorithms = vec![chorus_server::config::issuers::Algorithm::Rs256];
     })
     .await;
@@ -255,7 +256,7 @@ async fn an_issuer_is_pinned_to_its_workspace_members_and_algorithms() {
 
 // covers: OPS-429
 #[tokio::test]
-async fn what_tells_an_application_who_has_signed_in_is_no_access_token() {
+async fn id_token_is_no_access_token() {
     use AccessTokens::{Any, Recognized, Typed};
     // The header's typ, what the claims have besides, and who takes it.
     let rows: [(Option<&str>, Value, &[AccessTokens]); 17] = [
@@ -282,8 +283,8 @@ async fn what_tells_an_application_who_has_signed_in_is_no_access_token() {
         (Some("JWT"), json!({"typ": "Refresh", "scope": "openid"}), &[]),
     ];
     for set in [Typed, Recognized, Any] {
-        let (house, published) = house(|issuer| issuer.access_tokens = set).await;
-        house.room(&["bot"]).await;
+        let (host, published) = open_host(|issuer| issuer.access_tokens = set).await;
+        host.room(&["bot"]).await;
         let key = Key::new("one");
         published.publish(&[&key]);
         for (n, (typ, more, taken)) in rows.iter().enumerate() {
@@ -291,7 +292,7 @@ async fn what_tells_an_application_who_has_signed_in_is_no_access_token() {
                 c["jti"] = n.to_string().into();
                 c.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             });
-            let answer = house.get(&key.sign_as(*typ, &claims), "/v1/whoami").await;
+            let answer = host.get(&key.sign_as(*typ, &claims), "/v1/whoami").await;
             match taken.contains(&set) {
                 true => drop(answer.ok()),
                 false => assert_eq!(answer.refused(401), "UNAUTHORIZED", "{set:?} {typ:?} {more}"),
@@ -311,8 +312,8 @@ async fn the_same_id_with_two_issuers_is_not_one_member() {
     second.members = vec!["ann".to_owned()];
     let mut settings = Settings::default();
     settings.issuers.extend([("corp".to_owned(), first), ("partner".to_owned(), second)]);
-    let house = open(settings).await;
-    house.room(&["bot"]).await;
+    let host = open(settings).await;
+    host.room(&["bot"]).await;
     let (key, other) = (Key::new("one"), Key::new("one"));
     published.publish(&[&key]);
     others.publish(&[&other]);
@@ -329,7 +330,7 @@ async fn the_same_id_with_two_issuers_is_not_one_member() {
         (by_second("ann"), true),
         (by_first("ann"), false),
     ] {
-        let answer = house.get(&token, "/v1/whoami").await;
+        let answer = host.get(&token, "/v1/whoami").await;
         match ok {
             true => drop(answer.ok()),
             false => assert_eq!(answer.refused(403), "FORBIDDEN"),
@@ -340,53 +341,53 @@ async fn the_same_id_with_two_issuers_is_not_one_member() {
 // covers: OPS-74
 #[tokio::test]
 async fn keys_change_and_one_that_is_withdrawn_is_honoured_no_more() {
-    let (house, published) = house(|_| {}).await;
-    house.room(&["bot"]).await;
+    let (host, published) = open_host(|_| {}).await;
+    host.room(&["bot"]).await;
     let (old, new) = (Key::new("old"), Key::new("new"));
     published.publish(&[&old]);
     let long = |c: &mut Value| c["exp"] = (START.0 / 1000 + 360_000).into();
     let (by_old, by_new) = (old.sign(&claims(long)), new.sign(&claims(long)));
-    house.get(&by_old, "/v1/whoami").await.ok();
+    host.get(&by_old, "/v1/whoami").await.ok();
     published.publish(&[&old, &new]);
     // An unknown key asks the issuer again, though not in every breath.
-    assert_eq!(house.get(&by_new, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&by_new, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     assert_eq!(published.asked(), 1);
-    house.clock.advance(30_000);
-    house.get(&by_new, "/v1/whoami").await.ok();
+    host.clock.advance(30_000);
+    host.get(&by_new, "/v1/whoami").await.ok();
     assert_eq!(published.asked(), 2);
     for _ in 0..20 {
         let stranger = Key::new("stranger").sign(&claims(long));
-        assert_eq!(house.get(&stranger, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+        assert_eq!(host.get(&stranger, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     }
     assert_eq!(published.asked(), 2, "strangers cost the issuer nothing");
     // A key that is published no more ends with the next look.
     published.publish(&[&new]);
-    house.get(&by_old, "/v1/whoami").await.ok();
-    house.clock.advance(600_000);
-    assert_eq!(house.get(&by_old, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
-    house.get(&by_new, "/v1/whoami").await.ok();
+    host.get(&by_old, "/v1/whoami").await.ok();
+    host.clock.advance(600_000);
+    assert_eq!(host.get(&by_old, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    host.get(&by_new, "/v1/whoami").await.ok();
 }
 
 // covers: OPS-74
 #[tokio::test]
 async fn an_issuer_that_is_down_is_done_without_for_a_while() {
-    let (house, published) = house(|_| {}).await;
-    house.room(&["bot"]).await;
+    let (host, published) = open_host(|_| {}).await;
+    host.room(&["bot"]).await;
     let key = Key::new("one");
     published.publish(&[&key]);
     let token = key.sign(&claims(|c| c["exp"] = (START.0 / 1000 + 360_000).into()));
     published.down.store(true, Ordering::SeqCst);
-    assert_eq!(house.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
-    assert_eq!(house.get(&house.operator(), "/v1/whoami").await.status, 200, "the rest goes on");
+    assert_eq!(host.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    assert_eq!(host.get(&host.operator(), "/v1/whoami").await.status, 200, "the rest goes on");
     published.down.store(false, Ordering::SeqCst);
-    house.clock.advance(30_000);
-    house.get(&token, "/v1/whoami").await.ok();
+    host.clock.advance(30_000);
+    host.get(&token, "/v1/whoami").await.ok();
     published.down.store(true, Ordering::SeqCst);
-    house.clock.advance(3_600_000);
-    house.get(&token, "/v1/whoami").await.ok();
-    house.clock.advance(700_000);
-    assert_eq!(house.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    host.clock.advance(3_600_000);
+    host.get(&token, "/v1/whoami").await.ok();
+    host.clock.advance(700_000);
+    assert_eq!(host.get(&token, "/v1/whoami").await.refused(503), "UNAVAILABLE");
     published.down.store(false, Ordering::SeqCst);
-    house.clock.advance(30_000);
-    house.get(&token, "/v1/whoami").await.ok();
+    host.clock.advance(30_000);
+    host.get(&token, "/v1/whoami").await.ok();
 }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::house::{House, PATIENCE};
+use crate::test_host::{PATIENCE, TestHost};
 
 /// The stream of a room, once it is under way.
 async fn follow(
-    house: &House,
+    host: &TestHost,
     token: &str,
     room: &str,
 ) -> impl StreamExt<Item = String> + Unpin + use<> {
     let path = format!("/v1/events?conversation={room}&after=0");
-    let request = house.request(Method::GET, &path).bearer_auth(token);
+    let request = host.request(Method::GET, &path).bearer_auth(token);
     let answer = request.header("accept", "text/event-stream").send().await.unwrap();
     assert_eq!(answer.status(), 200);
     let chunks = answer.bytes_stream();
@@ -39,18 +39,18 @@ async fn ends(mut chunks: impl StreamExt<Item = String> + Unpin) -> String {
 // covers: OPS-69
 #[tokio::test]
 async fn a_revoked_token_ends_every_stream_and_connection_it_opened() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let op = house.operator();
-    let made = house.post(&op, "/v1/tokens", json!({"agent": "bot", "role": "worker"})).await.ok();
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let op = host.operator();
+    let made = host.post(&op, "/v1/tokens", json!({"agent": "bot", "role": "worker"})).await.ok();
     let token = made["token"].as_str().unwrap();
-    let mut bot = house.connect(token).await;
-    let stream = follow(&house, token, &room).await;
-    let mut other = house.connect(&house.token("other").await).await;
+    let mut bot = host.connect(token).await;
+    let stream = follow(&host, token, &room).await;
+    let mut other = host.connect(&host.token("other").await).await;
     let jti = made["jti"].as_str().unwrap();
-    let revoked = house.send(&op, Method::DELETE, &format!("/v1/tokens/{jti}"), None).await;
+    let revoked = host.send(&op, Method::DELETE, &format!("/v1/tokens/{jti}"), None).await;
     assert_eq!(revoked.status, 204);
-    assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     // Though nothing is said in the room.
     ends(stream).await;
     assert_eq!(bot.heard().await.unwrap()["method"], "notifications/closing");
@@ -62,31 +62,31 @@ async fn a_revoked_token_ends_every_stream_and_connection_it_opened() {
 // covers: OPS-69
 #[tokio::test]
 async fn a_removed_member_is_let_go_at_once() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let token = house.token("bot").await;
-    let mut bot = house.connect(&token).await;
-    let stream = follow(&house, &token, &room).await;
-    let op = house.operator();
-    assert_eq!(house.send(&op, Method::DELETE, "/v1/members/bot", None).await.status, 204);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let token = host.token("bot").await;
+    let mut bot = host.connect(&token).await;
+    let stream = follow(&host, &token, &room).await;
+    let op = host.operator();
+    assert_eq!(host.send(&op, Method::DELETE, "/v1/members/bot", None).await.status, 204);
     ends(stream).await;
     assert_eq!(bot.heard().await.unwrap()["method"], "notifications/closing");
     assert!(bot.heard().await.is_none());
-    assert_eq!(house.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: OPS-66
 #[tokio::test]
 async fn a_host_that_stops_answers_what_is_under_way_and_sends_the_rest_away() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, token) = (house.operator(), house.token("bot").await);
-    let mut bot = house.connect(&token).await;
-    let stream = follow(&house, &op, &room).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, token) = (host.operator(), host.token("bot").await);
+    let mut bot = host.connect(&token).await;
+    let stream = follow(&host, &op, &room).await;
     // A post whose body is half here when the host is told to stop.
     let body =
         json!({"conversation": room, "text": "in time", "idempotency_key": "slow"}).to_string();
-    let mut slow = TcpStream::connect(house.running.addr).await.unwrap();
+    let mut slow = TcpStream::connect(host.running.addr).await.unwrap();
     let head = format!(
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {op}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
@@ -98,8 +98,8 @@ async fn a_host_that_stops_answers_what_is_under_way_and_sends_the_rest_away() {
     slow.read_exact(&mut go_on).await.unwrap();
     assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
     slow.write_all(&body.as_bytes()[..10]).await.unwrap();
-    let url = house.running.url.clone();
-    let House { running, folder, clock, .. } = house;
+    let url = host.running.url.clone();
+    let TestHost { running, folder, clock, .. } = host;
     let stopping = tokio::spawn(running.stop());
 
     ends(stream).await;
@@ -128,14 +128,14 @@ async fn a_host_that_stops_answers_what_is_under_way_and_sends_the_rest_away() {
     assert!(TcpStream::connect(url.trim_start_matches("http://")).await.is_err());
 
     drop(clock);
-    let house = House::open_in(folder, crate::house::START).await;
-    assert_eq!(house.length(&room).await, 1 + first_seq(&house, &room).await);
+    let host = TestHost::open_in(folder, crate::test_host::START).await;
+    assert_eq!(host.length(&room).await, 1 + first_seq(&host, &room).await);
 }
 
 /// Entries before the first message.
-async fn first_seq(house: &House, room: &str) -> u64 {
+async fn first_seq(host: &TestHost, room: &str) -> u64 {
     let path = format!("/v1/events?conversation={room}");
-    let events = house.get(&house.operator(), &path).await.ok();
+    let events = host.get(&host.operator(), &path).await.ok();
     let events = events["events"].as_array().unwrap();
     let posted = |event: &&Value| event["message"]["text"] == "in time";
     events.iter().find(posted).expect("what was acknowledged is there")["seq"].as_u64().unwrap() - 1

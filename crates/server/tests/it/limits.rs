@@ -6,18 +6,18 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::house::{Answer, House, START};
+use crate::test_host::{Answer, START, TestHost};
 
-async fn house(set: impl FnOnce(&mut Limits)) -> House {
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+async fn open_host(set: impl FnOnce(&mut Limits)) -> TestHost {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         set(&mut config.settings.limits);
     })
     .await
 }
 
 /// One request, and its `Retry-After`.
-async fn ask(house: &House, token: &str) -> (Answer, Option<String>) {
-    let request = house.request(Method::GET, "/v1/whoami").bearer_auth(token);
+async fn ask(host: &TestHost, token: &str) -> (Answer, Option<String>) {
+    let request = host.request(Method::GET, "/v1/whoami").bearer_auth(token);
     let answer = request.send().await.unwrap();
     let after = answer.headers().get("retry-after").map(|v| v.to_str().unwrap().to_owned());
     let status = answer.status().as_u16();
@@ -27,39 +27,39 @@ async fn ask(house: &House, token: &str) -> (Answer, Option<String>) {
 // covers: OPS-102
 #[tokio::test]
 async fn a_member_past_its_limit_is_told_when_to_come_again_and_others_go_on() {
-    let house = house(|l| (l.member_per_second, l.member_burst) = (1, 12)).await;
-    let room = house.room(&["bot"]).await;
+    let host = open_host(|l| (l.member_per_second, l.member_burst) = (1, 12)).await;
+    let room = host.room(&["bot"]).await;
     // The operator has used some of its own; a second later it has more.
-    house.clock.advance(60_000);
-    let ann = house.token("ann").await;
-    let before = house.length(&room).await;
+    host.clock.advance(60_000);
+    let ann = host.token("ann").await;
+    let before = host.length(&room).await;
     for _ in 0..12 {
-        ask(&house, &ann).await.0.ok();
+        ask(&host, &ann).await.0.ok();
     }
-    let (refused, after) = ask(&house, &ann).await;
+    let (refused, after) = ask(&host, &ann).await;
     assert_eq!(refused.refused(429), "RATE_LIMITED");
     assert_eq!(after.as_deref(), Some("1"));
     let new = json!({"conversation": room, "text": "hi", "idempotency_key": "k"});
-    let refused = house.post(&ann, "/v1/messages", new).await;
+    let refused = host.post(&ann, "/v1/messages", new).await;
     assert_eq!(refused.refused(429), "RATE_LIMITED");
-    assert_eq!(house.rpc(&ann, "ping", json!({})).await.refused(429), "RATE_LIMITED");
-    assert_eq!(house.length(&room).await, before, "nothing of it was written");
-    let bot = house.token("bot").await;
-    ask(&house, &bot).await.0.ok();
-    let metrics = house.get(&bot, "/metrics").await.ok();
+    assert_eq!(host.rpc(&ann, "ping", json!({})).await.refused(429), "RATE_LIMITED");
+    assert_eq!(host.length(&room).await, before, "nothing of it was written");
+    let bot = host.token("bot").await;
+    ask(&host, &bot).await.0.ok();
+    let metrics = host.get(&bot, "/metrics").await.ok();
     let line = "chorus_refusals_total{code=\"RATE_LIMITED\"} 3";
     assert!(metrics.as_str().unwrap().contains(line), "{metrics}");
-    house.clock.advance(1_000);
-    ask(&house, &ann).await.0.ok();
+    host.clock.advance(1_000);
+    ask(&host, &ann).await.0.ok();
 }
 
 // covers: OPS-102
 #[tokio::test]
 async fn a_connection_past_its_limit_is_refused_call_by_call_and_stays() {
-    let house = house(|l| (l.connection_per_second, l.connection_burst) = (1, 5)).await;
-    house.room(&["bot"]).await;
-    let bot = house.token("bot").await;
-    let mut harness = house.connect(&bot).await;
+    let host = open_host(|l| (l.connection_per_second, l.connection_burst) = (1, 5)).await;
+    host.room(&["bot"]).await;
+    let bot = host.token("bot").await;
+    let mut harness = host.connect(&bot).await;
     let mut refused = 0;
     for _ in 0..10 {
         if let Err(error) = harness.call("ping", json!({})).await {
@@ -69,38 +69,38 @@ async fn a_connection_past_its_limit_is_refused_call_by_call_and_stays() {
     }
     assert!((4..=6).contains(&refused), "{refused}");
     // Another connection of the same member has a bucket of its own.
-    house.connect(&bot).await.call("ping", json!({})).await.unwrap();
-    house.clock.advance(1_000);
-    let mut again = house.connect(&bot).await;
+    host.connect(&bot).await.call("ping", json!({})).await.unwrap();
+    host.clock.advance(1_000);
+    let mut again = host.connect(&bot).await;
     again.call("ping", json!({})).await.unwrap();
 }
 
 // covers: OPS-102, OPS-104
 #[tokio::test]
-async fn whoever_tries_tokens_is_slowed_down_and_good_tokens_go_on() {
-    let house = house(|l| (l.failures_per_second, l.failures_burst) = (1, 3)).await;
+async fn token_guessing_is_rate_limited_and_valid_tokens_are_not() {
+    let host = open_host(|l| (l.failures_per_second, l.failures_burst) = (1, 3)).await;
     for _ in 0..3 {
-        assert_eq!(ask(&house, "guess").await.0.refused(401), "UNAUTHORIZED");
+        assert_eq!(ask(&host, "guess").await.0.refused(401), "UNAUTHORIZED");
     }
-    let (refused, after) = ask(&house, "guess").await;
+    let (refused, after) = ask(&host, "guess").await;
     assert_eq!(refused.refused(429), "RATE_LIMITED");
     assert!(after.is_some());
-    ask(&house, &house.operator()).await.0.ok();
-    house.clock.advance(1_000);
-    assert_eq!(ask(&house, "guess").await.0.refused(401), "UNAUTHORIZED");
+    ask(&host, &host.operator()).await.0.ok();
+    host.clock.advance(1_000);
+    assert_eq!(ask(&host, "guess").await.0.refused(401), "UNAUTHORIZED");
 }
 
 // covers: OPS-102, OPS-105
 #[tokio::test]
 async fn an_address_has_its_limit_and_a_trusted_proxy_names_it() {
-    let house = house(|l| {
+    let host = open_host(|l| {
         (l.address_per_second, l.address_burst) = (1, 2);
         l.trusted_proxies = vec!["127.0.0.1".into()];
     })
     .await;
     let from = async |address: &str| {
-        let request = house.request(Method::GET, "/healthz").header("x-forwarded-for", address);
-        House::answer(request).await.status
+        let request = host.request(Method::GET, "/healthz").header("x-forwarded-for", address);
+        TestHost::answer(request).await.status
     };
     assert_eq!((from("192.0.2.1").await, from("192.0.2.1").await), (200, 200));
     assert_eq!(from("192.0.2.1").await, 429);
@@ -111,15 +111,15 @@ async fn an_address_has_its_limit_and_a_trusted_proxy_names_it() {
 // covers: OPS-106
 #[tokio::test]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let house = house(|l| l.body_seconds = 1).await;
-    let mut slow = TcpStream::connect(house.running.addr).await.unwrap();
-    let token = house.operator();
+    let host = open_host(|l| l.body_seconds = 1).await;
+    let mut slow = TcpStream::connect(host.running.addr).await.unwrap();
+    let token = host.operator();
     let head = format!(
         "POST /v1/members HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: 99\r\n\r\n{{"
     );
     slow.write_all(head.as_bytes()).await.unwrap();
     let mut answer = [0; 1024];
-    let read = tokio::time::timeout(crate::house::PATIENCE, slow.read(&mut answer)).await;
+    let read = tokio::time::timeout(crate::test_host::PATIENCE, slow.read(&mut answer)).await;
     let answer = String::from_utf8_lossy(&answer[..read.unwrap().unwrap()]).into_owned();
     assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("VALIDATION_ERROR"), "{answer}");
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{House, PATIENCE};
+use crate::test_host::{PATIENCE, TestHost};
 
 /// A follower that reads frames.
 pub(crate) struct Tail {
@@ -15,8 +15,8 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    pub(crate) async fn of(house: &House, token: &str, query: &str) -> Self {
-        let request = house.request(Method::GET, &format!("/v1/events?{query}"));
+    pub(crate) async fn of(host: &TestHost, token: &str, query: &str) -> Self {
+        let request = host.request(Method::GET, &format!("/v1/events?{query}"));
         let request = request.bearer_auth(token).header("accept", "text/event-stream");
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);
@@ -48,14 +48,14 @@ impl Tail {
 
 #[tokio::test]
 async fn a_follower_sees_everything_once_and_in_order() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "before").await;
-    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}&after=0")).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "before").await;
+    let mut tail = Tail::of(&host, &ann, &format!("conversation={room}&after=0")).await;
     let mut seq = 0;
     let mut names = Vec::new();
-    for _ in 0..house.length(&room).await {
+    for _ in 0..host.length(&room).await {
         let (name, event) = tail.next().await.unwrap();
         seq += 1;
         assert_eq!(event["seq"], seq);
@@ -64,17 +64,17 @@ async fn a_follower_sees_everything_once_and_in_order() {
     assert_eq!(names.first().unwrap(), "conversation_created");
     assert_eq!(names.last().unwrap(), "message_posted");
 
-    let posted = house.say(&ann, &room, "@bot live").await;
+    let posted = host.say(&ann, &room, "@bot live").await;
     let (name, event) = tail.next().await.unwrap();
     assert_eq!((&*name, &event["message"]["text"]), ("message_posted", &json!("@bot live")));
     assert_eq!(event["told"][0]["member"], "bot");
     let path = format!("/v1/messages/{}", posted["event_id"].as_str().unwrap());
-    house.send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot edited"}))).await.ok();
+    host.send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot edited"}))).await.ok();
     let (name, event) = tail.next().await.unwrap();
     assert_eq!((&*name, &event["message"]["text"]), ("message_edited", &json!("@bot edited")));
     assert_eq!(event["about"], posted["event_id"]);
     for n in 0..600 {
-        house.say(&ann, &room, &format!("burst {n}")).await;
+        host.say(&ann, &room, &format!("burst {n}")).await;
     }
     for n in 0..600 {
         let (_, event) = tail.next().await.unwrap();
@@ -85,12 +85,12 @@ async fn a_follower_sees_everything_once_and_in_order() {
 // covers: ATT-112, ATT-122
 #[tokio::test]
 async fn progress_and_receipts_are_shown_to_whoever_asks() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}&activity=true")).await;
-    house.say(&ann, &room, "@bot count to three").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let mut tail = Tail::of(&host, &ann, &format!("conversation={room}&activity=true")).await;
+    host.say(&ann, &room, "@bot count to three").await;
     assert_eq!(tail.next().await.unwrap().0, "message_posted");
     let event = bot.take().await;
     let progress = json!({"progressToken": "t", "progress": 1, "total": 3, "message": "one\nforged",
@@ -110,25 +110,25 @@ async fn progress_and_receipts_are_shown_to_whoever_asks() {
 
 #[tokio::test]
 async fn a_stream_ends_when_the_follower_may_no_longer_see_it() {
-    let house = House::open().await;
-    house.room(&[]).await;
-    let op = house.operator();
+    let host = TestHost::open().await;
+    host.room(&[]).await;
+    let op = host.operator();
     let new = json!({"title": "secret", "visibility": "private", "members": ["ann"]});
-    let room = house.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
-    let ann = house.token("ann").await;
-    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}")).await;
+    let room = host.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let ann = host.token("ann").await;
+    let mut tail = Tail::of(&host, &ann, &format!("conversation={room}")).await;
     let seat = format!("/v1/channels/{room}/members/ann");
-    assert_eq!(house.send(&op, Method::DELETE, &seat, None).await.status, 204);
+    assert_eq!(host.send(&op, Method::DELETE, &seat, None).await.status, 204);
     assert_eq!(tail.next().await, None);
 }
 
 #[tokio::test]
 async fn streams_end_when_the_host_stops() {
-    let house = House::open().await;
-    let room = house.room(&[]).await;
-    let ann = house.token("ann").await;
-    let mut tail = Tail::of(&house, &ann, &format!("conversation={room}")).await;
-    let House { running, .. } = house;
+    let host = TestHost::open().await;
+    let room = host.room(&[]).await;
+    let ann = host.token("ann").await;
+    let mut tail = Tail::of(&host, &ann, &format!("conversation={room}")).await;
+    let TestHost { running, .. } = host;
     let begun = std::time::Instant::now();
     running.stop().await;
     assert!(begun.elapsed() < std::time::Duration::from_secs(2), "nothing is waited for in vain");

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod harness;
-mod house;
+mod test_host;
 
 mod admin;
 mod agreed;

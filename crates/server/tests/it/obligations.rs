@@ -1,24 +1,25 @@
 //! No obligation is lost in silence, over the transports and with the settings that a host has by itself.
 
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{House, PATIENCE, START, doctor};
+use crate::test_host::{START, TestHost, doctor};
 
 fn id(event: &Value) -> String {
     event["eventId"].as_str().unwrap().to_owned()
 }
 
 /// What `chorus why` shows of an event, for one who was told.
-async fn told(house: &House, token: &str, event: &str, member: &str) -> Value {
-    let why = house.get(token, &format!("/v1/events/{event}/attention")).await.ok();
+async fn told(host: &TestHost, token: &str, event: &str, member: &str) -> Value {
+    let why = host.get(token, &format!("/v1/events/{event}/attention")).await.ok();
     let all = why["told"].as_array().unwrap();
     let found = all.iter().find(|one| one["member"] == member);
     found.unwrap_or_else(|| panic!("{member} was not told: {all:?}")).clone()
 }
 
-async fn receipt(house: &House, token: &str, event: &str, member: &str) -> Value {
-    told(house, token, event, member).await["receipt"].clone()
+async fn receipt(host: &TestHost, token: &str, event: &str, member: &str) -> Value {
+    told(host, token, event, member).await["receipt"].clone()
 }
 
 async fn react(bot: &mut Harness, event: &Value, signal: &str, eta: &str) -> Value {
@@ -28,48 +29,48 @@ async fn react(bot: &mut Harness, event: &Value, signal: &str, eta: &str) -> Val
 }
 
 /// The next delivery, acknowledged with nothing that shows life.
-async fn take_in_silence(house: &House, bot: &mut Harness) -> Value {
+async fn take_in_silence(host: &TestHost, bot: &mut Harness) -> Value {
     let frame = bot.delivery().await;
     let result = json!({"accepted": true});
     bot.write(json!({"jsonrpc": "2.0", "id": frame["id"], "result": result})).await;
-    let (op, event) = (house.operator(), id(&frame["params"]));
-    let began = std::time::Instant::now();
-    while receipt(house, &op, &event, "bot").await["state"] != "accepted" {
-        assert!(began.elapsed() < PATIENCE, "it was acknowledged");
-    }
+    let (op, event) = (host.operator(), id(&frame["params"]));
+    eventually("the acknowledgement is noted", async || {
+        receipt(host, &op, &event, "bot").await["state"] == "accepted"
+    })
+    .await;
     frame["params"].clone()
 }
 
 /// Whom the obligation has moved to.
-async fn moved_to(house: &House, event: &str) -> Value {
-    let op = house.operator();
-    let overdue = house.get(&op, "/v1/deliveries?state=overdue").await.ok();
+async fn moved_to(host: &TestHost, event: &str) -> Value {
+    let op = host.operator();
+    let overdue = host.get(&op, "/v1/deliveries?state=overdue").await.ok();
     let all = overdue["deliveries"].as_array().unwrap();
     all.iter().find(|d| d["event_id"] == event).map_or(Value::Null, |d| d["member"].clone())
 }
 
 // covers: ATT-320
 #[tokio::test]
-async fn who_says_that_it_is_at_work_still_owes_the_answer() {
+async fn agent_that_reports_progress_still_owes_the_answer() {
     for signal in ["working", "claimed"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let ann = house.token("ann").await;
-        let mut bot = house.connect(&house.token("bot").await).await;
-        house.say(&ann, &room, "@bot can you restart it?").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let ann = host.token("ann").await;
+        let mut bot = host.connect(&host.token("bot").await).await;
+        host.say(&ann, &room, "@bot can you restart it?").await;
         let event = bot.take().await;
         assert_eq!(react(&mut bot, &event, signal, "soon").await, "claimed");
-        let claims = house.get(&house.operator(), "/v1/claims").await.ok();
+        let claims = host.get(&host.operator(), "/v1/claims").await.ok();
         assert_eq!(claims["claims"].as_array().unwrap().len(), 1);
-        house.pass(150_000).await;
-        let claims = house.get(&house.operator(), "/v1/claims").await.ok();
+        host.pass(150_000).await;
+        let claims = host.get(&host.operator(), "/v1/claims").await.ok();
         assert_eq!(claims["claims"], json!([]), "the claim is free");
-        assert_eq!(receipt(&house, &ann, &id(&event), "bot").await.get("disposition"), None);
+        assert_eq!(receipt(&host, &ann, &id(&event), "bot").await.get("disposition"), None);
         bot.reply(&event, "restarted").await.unwrap();
-        assert_eq!(receipt(&house, &ann, &id(&event), "bot").await["disposition"], "responded");
+        assert_eq!(receipt(&host, &ann, &id(&event), "bot").await["disposition"], "responded");
 
         // Who says nothing more is not waited for.
-        let posted = house.say(&ann, &room, "@bot can you look at the log, too?").await;
+        let posted = host.say(&ann, &room, "@bot can you look at the log, too?").await;
         let mut event = bot.take().await;
         while event["eventId"] != posted["event_id"] {
             // It was reminded of the first.
@@ -77,35 +78,35 @@ async fn who_says_that_it_is_at_work_still_owes_the_answer() {
         }
         react(&mut bot, &event, signal, "soon").await;
         for _ in 0..10 {
-            house.pass(29_900).await;
+            host.pass(29_900).await;
         }
-        assert_eq!(moved_to(&house, &id(&event)).await, Value::Null);
-        house.pass(1_100).await;
-        assert_eq!(moved_to(&house, &id(&event)).await, "operator");
+        assert_eq!(moved_to(&host, &id(&event)).await, Value::Null);
+        host.pass(1_100).await;
+        assert_eq!(moved_to(&host, &id(&event)).await, "operator");
     }
 }
 
 // covers: ATT-321
 #[tokio::test]
 async fn an_acknowledgement_that_comes_late_is_one() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    house.say(&ann, &room, "@bot can you restart it?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    host.say(&ann, &room, "@bot can you restart it?").await;
     let first = bot.delivery().await;
-    house.pass(10_000).await;
+    host.pass(10_000).await;
     let second = bot.delivery().await;
     assert_eq!(second["params"]["reliability"]["attempt"], 2);
-    house.pass(2_000).await;
+    host.pass(2_000).await;
     bot.acknowledge(&first).await;
     let event = id(&first["params"]);
-    assert_eq!(receipt(&house, &ann, &event, "bot").await["state"], "accepted");
-    house.pass(8_000).await;
+    assert_eq!(receipt(&host, &ann, &event, "bot").await["state"], "accepted");
+    host.pass(8_000).await;
     assert!(bot.is_quiet().await, "it has it");
     // What it says to the second changes nothing.
     bot.acknowledge(&second).await;
-    house.pass(30_000).await;
+    host.pass(30_000).await;
     assert!(bot.is_quiet().await);
     bot.reply(&first["params"], "restarted").await.unwrap();
 }
@@ -113,55 +114,55 @@ async fn an_acknowledgement_that_comes_late_is_one() {
 // covers: ATT-103, ATT-321
 #[tokio::test]
 async fn each_connection_is_asked_as_often() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("bot").await);
     let mut attempts = 0;
-    house.say(&ann, &room, "@bot can you restart it?").await;
+    host.say(&ann, &room, "@bot can you restart it?").await;
     for _ in 0..2 {
-        let mut bot = house.connect(&token).await;
+        let mut bot = host.connect(&token).await;
         let mut here = 0;
         for _ in 0..5 {
             let offer = bot.delivery().await;
             here += 1;
             attempts += 1;
             assert_eq!(offer["params"]["reliability"]["attempt"], attempts);
-            house.pass(10_000).await;
+            host.pass(10_000).await;
         }
         assert_eq!(here, 5);
         drop(bot);
-        house.until_metric("chorus_connections", 0).await;
+        host.until_metric("chorus_connections", 0).await;
     }
 }
 
 // covers: ATT-322
 #[tokio::test]
 async fn a_repeated_acknowledgement_moves_no_deadline() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    house.say(&ann, &room, "@bot can you restart it?").await;
-    let event = take_in_silence(&house, &mut bot).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    host.say(&ann, &room, "@bot can you restart it?").await;
+    let event = take_in_silence(&host, &mut bot).await;
     for _ in 0..2 {
-        house.pass(60_000).await;
-        take_in_silence(&house, &mut bot).await;
+        host.pass(60_000).await;
+        take_in_silence(&host, &mut bot).await;
     }
-    house.pass(179_000).await;
-    assert_eq!(moved_to(&house, &id(&event)).await, Value::Null);
-    house.pass(1_100).await;
-    assert_eq!(moved_to(&house, &id(&event)).await, "operator", "at 300 s, not at 480");
+    host.pass(179_000).await;
+    assert_eq!(moved_to(&host, &id(&event)).await, Value::Null);
+    host.pass(1_100).await;
+    assert_eq!(moved_to(&host, &id(&event)).await, "operator", "at 300 s, not at 480");
 }
 
 // covers: ATT-323, ATT-326
 #[tokio::test]
-async fn what_is_put_off_without_a_time_comes_back_after_ten_minutes() {
+async fn deferral_without_a_time_lasts_ten_minutes() {
     for how in ["queued", "blocked", "disposition", "tool"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let (ann, token) = (house.token("ann").await, house.token("bot").await);
-        let mut bot = house.connect(&token).await;
-        house.say(&ann, &room, "@bot can you restart it?").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let (ann, token) = (host.token("ann").await, host.token("bot").await);
+        let mut bot = host.connect(&token).await;
+        host.say(&ann, &room, "@bot can you restart it?").await;
         let event = bot.take().await;
         let put_off = match how {
             "disposition" => {
@@ -176,27 +177,27 @@ async fn what_is_put_off_without_a_time_comes_back_after_ten_minutes() {
             signal => react(&mut bot, &event, signal, "no key yet").await,
         };
         assert_eq!(put_off, "deferred", "{how}");
-        let shown = receipt(&house, &ann, &id(&event), "bot").await;
+        let shown = receipt(&host, &ann, &id(&event), "bot").await;
         assert_eq!((&shown["state"], &shown["note"]), (&json!("deferred"), &json!("no key yet")));
         let until = chorus_wire::time::format(START.plus(600_000));
         assert_eq!(shown["deferred_until"], json!(until), "{how}");
         // It sleeps, over a restart too.
-        house.pass(300_000).await;
+        host.pass(300_000).await;
         assert!(bot.is_quiet().await);
-        let House { running, folder, .. } = house;
+        let TestHost { running, folder, .. } = host;
         running.stop().await;
         let report = doctor(folder.path());
         assert!(report.is_clean(), "{report:?}");
-        let house = House::open_in(folder, START.plus(599_000)).await;
-        let mut bot = house.connect(&token).await;
+        let host = TestHost::open_in(folder, START.plus(599_000)).await;
+        let mut bot = host.connect(&token).await;
         assert!(bot.is_quiet().await);
-        let shown = receipt(&house, &ann, &id(&event), "bot").await;
+        let shown = receipt(&host, &ann, &id(&event), "bot").await;
         assert_eq!(shown["note"], "no key yet", "{how}");
-        house.pass(1_000).await;
+        host.pass(1_000).await;
         let again = bot.take().await;
         assert_eq!(again["reliability"]["attempt"], 2, "{how}");
         bot.reply(&again, "restarted").await.unwrap();
-        assert_eq!(receipt(&house, &ann, &id(&event), "bot").await["disposition"], "responded");
+        assert_eq!(receipt(&host, &ann, &id(&event), "bot").await["disposition"], "responded");
     }
 }
 
@@ -206,28 +207,28 @@ async fn how_long_that_is_can_be_set() {
     let set = |config: &mut chorus_server::Config| {
         config.settings.deadlines.defer = chorus_server::config::kind::Span::minutes(2);
     };
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, set).await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    house.say(&ann, &room, "@bot can you restart it?").await;
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, set).await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    host.say(&ann, &room, "@bot can you restart it?").await;
     let event = bot.take().await;
     react(&mut bot, &event, "queued", "in a moment").await;
-    house.pass(119_000).await;
+    host.pass(119_000).await;
     assert!(bot.is_quiet().await);
-    house.pass(1_000).await;
+    host.pass(1_000).await;
     bot.take().await;
 }
 
 // covers: ATT-324, ATT-326
 #[tokio::test]
-async fn what_is_declined_goes_to_the_next_with_its_reason() {
+async fn declined_delivery_goes_to_the_next_agent_with_its_reason() {
     for how in ["declined", "ignored", "superseded"] {
-        let house = House::open().await;
-        let room = house.room(&["bot"]).await;
-        let ann = house.token("ann").await;
-        let mut bot = house.connect(&house.token("bot").await).await;
-        house.say(&ann, &room, "@bot can you restart it?").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let ann = host.token("ann").await;
+        let mut bot = host.connect(&host.token("bot").await).await;
+        host.say(&ann, &room, "@bot can you restart it?").await;
         let event = bot.take().await;
         let ended = match how {
             "declined" => react(&mut bot, &event, how, "not my machine").await,
@@ -239,13 +240,13 @@ async fn what_is_declined_goes_to_the_next_with_its_reason() {
         };
         let expected = if how == "declined" { "ignored" } else { how };
         assert_eq!(ended, expected);
-        let mine = receipt(&house, &ann, &id(&event), "bot").await;
+        let mine = receipt(&host, &ann, &id(&event), "bot").await;
         assert_eq!(
             (&mine["disposition"], &mine["note"]),
             (&json!(expected), &json!("not my machine"))
         );
-        assert_eq!(moved_to(&house, &id(&event)).await, "operator", "{how}");
-        let next = told(&house, &ann, &id(&event), "operator").await;
+        assert_eq!(moved_to(&host, &id(&event)).await, "operator", "{how}");
+        let next = told(&host, &ann, &id(&event), "operator").await;
         assert_eq!(
             (&next["reason"], &next["policy"]),
             (&json!("escalated"), &json!("must_respond"))
@@ -257,11 +258,11 @@ async fn what_is_declined_goes_to_the_next_with_its_reason() {
 #[tokio::test]
 async fn an_agent_that_asked_hears_that_the_other_will_not() {
     for how in ["declined", "blocked", "ignored"] {
-        let house = House::open().await;
-        let room = house.room(&["bot", "planner"]).await;
-        let mut bot = house.connect(&house.token("bot").await).await;
-        let planner_token = house.token("planner").await;
-        let mut planner = house.connect(&planner_token).await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot", "planner"]).await;
+        let mut bot = host.connect(&host.token("bot").await).await;
+        let planner_token = host.token("planner").await;
+        let mut planner = host.connect(&planner_token).await;
         let args = json!({
             "target": {"conversation": room}, "idempotencyKey": "ask", "visibility": "channel",
             "directedness": "to_me", "text": "@bot can you restart it?",
@@ -286,7 +287,7 @@ async fn an_agent_that_asked_hears_that_the_other_will_not() {
         let signal = if how == "blocked" { how } else { "declined" };
         let text = format!("(reacted: {signal}) not my machine");
         assert_eq!(word["content"][0]["text"], text, "{how}");
-        let mine = receipt(&house, &planner_token, &id(&event), "bot").await;
+        let mine = receipt(&host, &planner_token, &id(&event), "bot").await;
         assert_eq!(mine["note"], "not my machine", "whoever asked sees why");
         assert!(planner.is_quiet().await, "told once");
     }
@@ -294,29 +295,29 @@ async fn an_agent_that_asked_hears_that_the_other_will_not() {
 
 // covers: ATT-326
 #[tokio::test]
-async fn what_was_said_of_a_delivery_is_shown_and_keeps_no_secret() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let posted = house.say(&ann, &room, "@bot can you restart it?").await;
+async fn note_on_a_delivery_is_shown_with_secrets_redacted() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let posted = host.say(&ann, &room, "@bot can you restart it?").await;
     let event = bot.take().await;
     let args = json!({"eventId": event["eventId"], "note": "it was up already"});
     bot.tool("chat.resolve", args).await.unwrap();
-    let shown = receipt(&house, &ann, &id(&event), "bot").await;
+    let shown = receipt(&host, &ann, &id(&event), "bot").await;
     assert_eq!(
         (&shown["disposition"], &shown["note"]),
         (&json!("responded"), &json!("it was up already"))
     );
     // It goes with the message.
     let path = format!("/v1/messages/{}/erase", posted["event_id"].as_str().unwrap());
-    house.post(&op, &path, json!({"reason": "request"})).await.ok();
-    assert_eq!(receipt(&house, &ann, &id(&event), "bot").await.get("note"), None);
-    house.say(&ann, &room, "@bot and now?").await;
+    host.post(&op, &path, json!({"reason": "request"})).await.ok();
+    assert_eq!(receipt(&host, &ann, &id(&event), "bot").await.get("note"), None);
+    host.say(&ann, &room, "@bot and now?").await;
     let event = bot.take().await;
     let key = format!("ghp_{}", "aB3dE6gH9j".repeat(4).split_at(36).0);
     let args = json!({"eventId": event["eventId"], "reason": format!("waits for {key}")});
     bot.tool("chat.defer", args).await.unwrap();
-    let shown = receipt(&house, &ann, &id(&event), "bot").await["note"].to_string();
+    let shown = receipt(&host, &ann, &id(&event), "bot").await["note"].to_string();
     assert!(!shown.contains(&key) && shown.contains("waits for"), "{shown}");
 }

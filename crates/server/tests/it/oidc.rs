@@ -8,7 +8,7 @@ use chorus_core::model::ids::Timestamp;
 use chorus_server::config::issuers::Issuer;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 /// A provider in a process of its own, with keys of its own.
 struct Provider {
@@ -61,24 +61,24 @@ async fn a_real_providers_tokens_are_honoured_and_its_new_keys_found() {
         jwks_url: format!("{}/jwks", provider.issuer),
         ..Issuer::default()
     };
-    let house = House::open_with(tempfile::tempdir().unwrap(), now, |config| {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), now, |config| {
         config.settings.issuers.insert("corp".to_owned(), issuer);
     })
     .await;
-    let room = house.room(&["bot"]).await;
+    let room = host.room(&["bot"]).await;
     let token = provider.token("").await;
-    let me = house.get(&token, "/v1/whoami").await.ok();
+    let me = host.get(&token, "/v1/whoami").await.ok();
     assert_eq!((&me["member"]["id"], &me["role"]), (&json!("bot"), &json!("worker")));
-    house.say(&token, &room, "signed elsewhere").await;
+    host.say(&token, &room, "signed elsewhere").await;
     let more = provider.token("&role=orchestrator").await;
-    assert_eq!(house.get(&more, "/v1/whoami").await.refused(403), "INSUFFICIENT_AUTHORITY");
+    assert_eq!(host.get(&more, "/v1/whoami").await.refused(403), "INSUFFICIENT_AUTHORITY");
 
     // The provider comes back with other keys.
     drop(provider);
     let again = Provider::start(&script, port);
     let renewed = again.token("").await;
-    house.clock.advance(30_000);
-    house.get(&renewed, "/v1/whoami").await.ok();
+    host.clock.advance(30_000);
+    host.get(&renewed, "/v1/whoami").await.ok();
     drop(again);
-    house.get(&renewed, "/v1/whoami").await.ok();
+    host.get(&renewed, "/v1/whoami").await.ok();
 }

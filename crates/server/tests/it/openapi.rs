@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
@@ -233,8 +233,8 @@ fn entries(of: &Value, depth: usize, text: &mut String) {
 // covers: OPS-92
 #[tokio::test]
 async fn the_document_keeps_what_was_agreed() {
-    let house = House::open().await;
-    let shown = House::answer(house.request(Method::GET, "/v1/openapi.json")).await;
+    let host = TestHost::open().await;
+    let shown = TestHost::answer(host.request(Method::GET, "/v1/openapi.json")).await;
     assert_eq!(shown.status, 200);
     let shown = shown.body;
     if let Some(agreed) = agreed() {
@@ -284,7 +284,7 @@ fn remove(from: &mut Value, key: &str) {
 
 // covers: OPS-92
 #[test]
-fn what_would_break_clients_is_named() {
+fn breaking_changes_of_the_api_are_named() {
     let old = agreed().expect("docs/openapi.json");
     assert!(breaks(&old, &old).is_empty());
     check(

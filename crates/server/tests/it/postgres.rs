@@ -12,14 +12,14 @@ use chorus_server::{Address, Config, Host, Place};
 use serde_json::json;
 use tempfile::{TempDir, tempdir};
 
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 fn at(url: &str) -> Place {
     Place::Postgres(Arc::new(Address::read(url).unwrap()))
 }
 
-async fn open(folder: TempDir, url: &str, now: Timestamp) -> House {
-    House::open_with(folder, now, |config| config.database = Some(url.to_owned())).await
+async fn open(folder: TempDir, url: &str, now: Timestamp) -> TestHost {
+    TestHost::open_with(folder, now, |config| config.database = Some(url.to_owned())).await
 }
 
 /// The lines between the header, which says when, and the end, which is signed.
@@ -45,16 +45,16 @@ async fn a_history_moves_between_the_engines_with_its_ids() {
     let url = chorus_cluster::schema().unwrap();
     let folder = tempdir().unwrap();
     let keys = folder.path().join("keys");
-    let house = House::open_with(folder, START, |config| config.database = None).await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let said = house.say(&ann, &room, "@bot what is the time?").await;
+    let host = TestHost::open_with(folder, START, |config| config.database = None).await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let said = host.say(&ann, &room, "@bot what is the time?").await;
     let id = said["event_id"].as_str().unwrap();
     let edit = json!({"text": "@bot what is the hour?"});
     let path = format!("/v1/messages/{id}");
-    house.send(&ann, reqwest::Method::PATCH, &path, Some(edit)).await.ok();
-    house.pass(2_000).await;
-    let House { running, folder, .. } = house;
+    host.send(&ann, reqwest::Method::PATCH, &path, Some(edit)).await.ok();
+    host.pass(2_000).await;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let (file, database) = (Place::folder(folder.path()), at(&url));
     let before = lines(&file, &keys);
@@ -63,11 +63,11 @@ async fn a_history_moves_between_the_engines_with_its_ids() {
     assert_eq!(lines(&database, &keys), before);
 
     // A host goes on there, with the old ids.
-    let house = open(tempdir().unwrap(), &url, START.plus(10_000)).await;
-    let op = house.operator();
-    let shown = house.get(&op, &path).await.ok();
+    let host = open(tempdir().unwrap(), &url, START.plus(10_000)).await;
+    let op = host.operator();
+    let shown = host.get(&op, &path).await.ok();
     assert_eq!(shown["text"], "@bot what is the hour?");
-    let House { running, .. } = house;
+    let TestHost { running, .. } = host;
     running.stop().await;
     let back = tempdir().unwrap();
     let back = Place::folder(&back.path().join("data"));
@@ -79,10 +79,11 @@ async fn a_history_moves_between_the_engines_with_its_ids() {
 #[tokio::test]
 async fn an_import_that_breaks_off_leaves_an_empty_database() {
     let url = chorus_cluster::schema().unwrap();
-    let house = House::open_with(tempdir().unwrap(), START, |config| config.database = None).await;
-    let room = house.room(&[]).await;
-    house.say(&house.token("ann").await, &room, "hello").await;
-    let House { running, folder, .. } = house;
+    let host =
+        TestHost::open_with(tempdir().unwrap(), START, |config| config.database = None).await;
+    let room = host.room(&[]).await;
+    host.say(&host.token("ann").await, &room, "hello").await;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let keys = Signing::open(&folder.path().join("keys")).unwrap();
     let mut out = Vec::new();
@@ -96,30 +97,30 @@ async fn an_import_that_breaks_off_leaves_an_empty_database() {
 async fn a_host_stays_up_while_its_database_is_away() {
     let mut cluster = Cluster::start(Durability::Durable, &[]).unwrap();
     let url = cluster.url("postgres");
-    let house = open(tempdir().unwrap(), &url, START).await;
-    let room = house.room(&["bot"]).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let mut harness = house.connect(&bot).await;
-    house.say(&ann, &room, "@bot one").await;
+    let host = open(tempdir().unwrap(), &url, START).await;
+    let room = host.room(&["bot"]).await;
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+    let mut harness = host.connect(&bot).await;
+    host.say(&ann, &room, "@bot one").await;
     harness.take().await;
-    let ready = async || house.request(reqwest::Method::GET, "/readyz").send().await.unwrap();
+    let ready = async || host.request(reqwest::Method::GET, "/readyz").send().await.unwrap();
     assert_eq!(ready().await.status(), 200);
 
     cluster.kill();
     let new = json!({"conversation": room, "text": "@bot two", "idempotency_key": "two"});
-    let refused = house.post(&ann, "/v1/messages", new.clone()).await;
+    let refused = host.post(&ann, "/v1/messages", new.clone()).await;
     assert_eq!(refused.refused(503), "UNAVAILABLE");
     let answer = ready().await;
     assert_eq!(answer.status(), 503);
     assert!(answer.text().await.unwrap().contains("the database is away"));
 
     cluster.run().unwrap();
-    house.clock.advance(5_000);
-    house.running.tick();
-    house.post(&ann, "/v1/messages", new).await.ok();
+    host.clock.advance(5_000);
+    host.running.tick();
+    host.post(&ann, "/v1/messages", new).await.ok();
     harness.take().await;
     assert_eq!(ready().await.status(), 200);
-    let House { running, .. } = house;
+    let TestHost { running, .. } = host;
     running.stop().await;
     assert_eq!(chorus_store::doctor(&at(&url)).unwrap().problems, []);
 }
@@ -127,15 +128,15 @@ async fn a_host_stays_up_while_its_database_is_away() {
 #[tokio::test]
 async fn a_database_is_backed_up_by_its_own_means_and_put_back_with_new_turns() {
     let url = chorus_cluster::schema().unwrap();
-    let house = open(tempdir().unwrap(), &url, START).await;
-    let op = house.operator();
-    let refused = house.post(&op, "/v1/backups", json!({})).await;
+    let host = open(tempdir().unwrap(), &url, START).await;
+    let op = host.operator();
+    let refused = host.post(&op, "/v1/backups", json!({})).await;
     assert_eq!(refused.refused(409), "CONFLICT");
     let address = Arc::new(Address::read(&url).unwrap());
     let epoch = || chorus_cluster::sql_at(&url, "SELECT epoch FROM workspace").unwrap();
     assert!(chorus_server::backup::put_back(&address).is_err(), "a host has it");
     assert_eq!(epoch(), "1");
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     chorus_server::backup::put_back(&address).unwrap();
     assert_eq!(epoch(), "2");

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 /// A key that looks real, put together here so that none stands in this file.
 fn key() -> String {
@@ -13,25 +13,25 @@ fn key() -> String {
 // covers: OPS-110, OPS-113
 #[tokio::test]
 async fn a_secret_reaches_neither_the_disk_nor_anybody_by_any_door() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, ann, bot) = (host.operator(), host.token("ann").await, host.token("bot").await);
     let key = key();
     let text = format!("@bot use {key} please");
     let clean = "@bot use [redacted: github-token] please";
-    let mut harness = house.connect(&bot).await;
+    let mut harness = host.connect(&bot).await;
 
     let new = json!({"conversation": room, "text": text, "idempotency_key": "k1",
         "metadata": {"env": {"token": key}}, "source": {"platform": "cli", "id": key}});
-    let posted = house.post(&ann, "/v1/messages", new.clone()).await.ok();
+    let posted = host.post(&ann, "/v1/messages", new.clone()).await.ok();
     assert_eq!(posted["redacted"], 3);
     // The same message again is the same message.
-    assert_eq!(house.post(&ann, "/v1/messages", new).await.ok()["duplicate"], true);
+    assert_eq!(host.post(&ann, "/v1/messages", new).await.ok()["duplicate"], true);
     let told = harness.take().await;
     assert_eq!(told["content"][0]["text"], clean);
     assert_eq!(told["metadata"]["env"]["token"], "[redacted: github-token]");
     let path = format!("/v1/messages/{}", posted["message_id"].as_str().unwrap());
-    assert_eq!(house.get(&ann, &path).await.ok()["text"], clean);
+    assert_eq!(host.get(&ann, &path).await.ok()["text"], clean);
 
     let sent = harness
         .tool("chat.send_message", json!({
@@ -44,30 +44,30 @@ async fn a_secret_reaches_neither_the_disk_nor_anybody_by_any_door() {
 
     let parts = json!([{"type": "text", "text": text}, {"type": "text", "text": "more"}]);
     let edit = Some(json!({"content": parts}));
-    let edited = house.send(&ann, Method::PATCH, &path, edit).await.ok();
+    let edited = host.send(&ann, Method::PATCH, &path, edit).await.ok();
     assert_eq!(edited["content"][0]["text"], clean);
 
     let line = format!("uses {key}");
     let member = json!({"id": "eve", "kind": "human", "display_name": line});
-    house.post(&op, "/v1/members", member).await.ok();
+    host.post(&op, "/v1/members", member).await.ok();
     let room2 = json!({"title": line, "description": line, "purpose": line});
-    let made = house.post(&op, "/v1/channels", room2).await.ok();
+    let made = host.post(&op, "/v1/channels", room2).await.ok();
     assert_eq!(made["title"], "uses [redacted: github-token]");
     let thread = json!({"conversation": room, "title": line});
-    let thread = house.post(&ann, "/v1/threads", thread).await.ok();
+    let thread = host.post(&ann, "/v1/threads", thread).await.ok();
     let path = format!("/v1/threads/{}", thread["id"].as_str().unwrap());
     let change = Some(json!({"status": "resolved", "reason": line}));
-    house.send(&ann, Method::PATCH, &path, change).await.ok();
-    house.post(&op, "/v1/streams", json!({"name": line})).await.ok();
+    host.send(&ann, Method::PATCH, &path, change).await.ok();
+    host.post(&op, "/v1/streams", json!({"name": line})).await.ok();
     let reaction =
         format!("/v1/messages/{}/reactions/working", posted["message_id"].as_str().unwrap());
-    house.send(&ann, Method::PUT, &reaction, Some(json!({"eta": line}))).await.ok();
+    host.send(&ann, Method::PUT, &reaction, Some(json!({"eta": line}))).await.ok();
 
-    let counted = house.get(&op, "/metrics").await.ok();
+    let counted = host.get(&op, "/metrics").await.ok();
     let counted = counted.as_str().unwrap();
     assert!(!counted.contains("chorus_redactions_total 0"), "{counted}");
 
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let mut files = vec![folder.path().to_owned()];
     let mut read = 0;
@@ -87,14 +87,14 @@ async fn a_secret_reaches_neither_the_disk_nor_anybody_by_any_door() {
 // covers: OPS-112
 #[tokio::test]
 async fn redaction_can_be_turned_off() {
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.settings.redaction.enabled = false;
     })
     .await;
-    let room = house.room(&[]).await;
-    let ann = house.token("ann").await;
-    let posted = house.say(&ann, &room, &key()).await;
+    let room = host.room(&[]).await;
+    let ann = host.token("ann").await;
+    let posted = host.say(&ann, &room, &key()).await;
     assert_eq!(posted.get("redacted"), None);
     let path = format!("/v1/messages/{}", posted["message_id"].as_str().unwrap());
-    assert_eq!(house.get(&ann, &path).await.ok()["text"], key());
+    assert_eq!(host.get(&ann, &path).await.ok()["text"], key());
 }

@@ -4,23 +4,22 @@ use chorus_server::history::{Signing, export, import};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, START, place, verify};
+use crate::test_host::{Answer, START, TestHost, place, verify};
 
-async fn put(house: &House, token: &str, room: &str, member: &str, seat: Value) -> Answer {
+async fn put(host: &TestHost, token: &str, room: &str, member: &str, seat: Value) -> Answer {
     let path = format!("/v1/channels/{room}/members/{member}");
-    house.send(token, Method::PUT, &path, Some(seat)).await
+    host.send(token, Method::PUT, &path, Some(seat)).await
 }
 
-async fn seat(house: &House, room: &str, member: &str) -> Value {
-    let shown = house.get(&house.operator(), &format!("/v1/channels/{room}")).await.ok();
+async fn seat(host: &TestHost, room: &str, member: &str) -> Value {
+    let shown = host.get(&host.operator(), &format!("/v1/channels/{room}")).await.ok();
     let seats = shown["members"].as_array().unwrap().clone();
     seats.into_iter().find(|seat| seat["member"] == member).unwrap()
 }
 
-async fn rename(house: &House, member: &str, name: &str) {
+async fn rename(host: &TestHost, member: &str, name: &str) {
     let patch = json!({"display_name": name});
-    house
-        .send(&house.operator(), Method::PATCH, &format!("/v1/members/{member}"), Some(patch))
+    host.send(&host.operator(), Method::PATCH, &format!("/v1/members/{member}"), Some(patch))
         .await
         .ok();
 }
@@ -28,51 +27,51 @@ async fn rename(house: &House, member: &str, name: &str) {
 // covers: CHN-220, CHN-221, CHN-223
 #[tokio::test]
 async fn an_agent_has_a_name_of_its_own_in_a_channel_or_follows_the_one_it_has() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
-    rename(&house, "bot", "Bot the First").await;
-    let usual = seat(&house, &room, "bot").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let (op, ann, bot) = (host.operator(), host.token("ann").await, host.token("bot").await);
+    rename(&host, "bot", "Bot the First").await;
+    let usual = seat(&host, &room, "bot").await;
     assert_eq!(
         usual,
         json!({"member": "bot", "kind": "session", "display_name": "Bot the First",
             "display": "follow_agent", "participation": "selected_only"})
     );
-    let person = seat(&house, &room, "ann").await;
+    let person = seat(&host, &room, "ann").await;
     assert_eq!((&person["kind"], person.get("display")), (&json!("human_actor"), None));
-    let said = house.say(&bot, &room, "good morning").await;
-    let author = async |house: &House, token: &str| {
+    let said = host.say(&bot, &room, "good morning").await;
+    let author = async |host: &TestHost, token: &str| {
         let id = said["message_id"].as_str().unwrap();
-        let shown = house.get(token, &format!("/v1/messages/{id}")).await.ok();
+        let shown = host.get(token, &format!("/v1/messages/{id}")).await.ok();
         shown["author"]["display_name"].as_str().unwrap().to_owned()
     };
-    assert_eq!(author(&house, &ann).await, "Bot the First");
-    rename(&house, "bot", "Bot the Second").await;
-    assert_eq!(author(&house, &ann).await, "Bot the Second", "it follows");
+    assert_eq!(author(&host, &ann).await, "Bot the First");
+    rename(&host, "bot", "Bot the Second").await;
+    assert_eq!(author(&host, &ann).await, "Bot the Second", "it follows");
 
     let manual = json!({"display": "manual", "display_name": "Night watch"});
-    let shown = put(&house, &bot, &room, "bot", manual).await.ok();
+    let shown = put(&host, &bot, &room, "bot", manual).await.ok();
     assert_eq!(
         (&shown["display"], &shown["display_name"]),
         (&json!("manual"), &json!("Night watch"))
     );
-    rename(&house, "bot", "Bot the Third").await;
-    assert_eq!(author(&house, &ann).await, "Night watch", "it stays");
-    let log = house.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    rename(&host, "bot", "Bot the Third").await;
+    assert_eq!(author(&host, &ann).await, "Night watch", "it stays");
+    let log = host.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
     let events = log["events"].as_array().unwrap();
     let posted = events.iter().find(|e| e["type"] == "message_posted").unwrap();
     assert_eq!(posted["actor"]["display_name"], "Night watch");
     assert_eq!(posted["message"]["author"]["display_name"], "Night watch");
-    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    let feed = host.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
     assert_eq!(feed["entries"][0]["actor"]["display_name"], "Night watch");
     // Elsewhere it is what it is.
     let new = json!({"title": "elsewhere", "members": ["bot"]});
-    let elsewhere = house.post(&op, "/v1/channels", new).await.ok();
+    let elsewhere = host.post(&op, "/v1/channels", new).await.ok();
     let elsewhere = elsewhere["id"].as_str().unwrap();
-    assert_eq!(seat(&house, elsewhere, "bot").await["display_name"], "Bot the Third");
+    assert_eq!(seat(&host, elsewhere, "bot").await["display_name"], "Bot the Third");
     // Agents are told it by that name.
-    let mut other = house.connect(&house.token("other").await).await;
-    house.say(&bot, &room, "@other are you there?").await;
+    let mut other = host.connect(&host.token("other").await).await;
+    host.say(&bot, &room, "@other are you there?").await;
     assert_eq!(other.take().await["author"]["displayName"], "Night watch");
 
     for (member, bad) in [
@@ -85,38 +84,38 @@ async fn an_agent_has_a_name_of_its_own_in_a_channel_or_follows_the_one_it_has()
         ("bot", json!({"session_id": "sess_00000000000000000000000000000001"})),
         ("ann", json!({"display_name": "the boss"})),
     ] {
-        let before = seat(&house, &room, member).await;
-        let refused = put(&house, &op, &room, member, bad.clone()).await.refused(400);
+        let before = seat(&host, &room, member).await;
+        let refused = put(&host, &op, &room, member, bad.clone()).await.refused(400);
         assert_eq!(refused, "VALIDATION_ERROR", "{bad}");
-        assert_eq!(seat(&house, &room, member).await, before, "{bad}");
+        assert_eq!(seat(&host, &room, member).await, before, "{bad}");
     }
     let name = json!({"display_name": "fool"});
-    let refused = put(&house, &house.token("other").await, &room, "bot", name).await.refused(403);
+    let refused = put(&host, &host.token("other").await, &room, "bot", name).await.refused(403);
     assert_eq!(refused, "INSUFFICIENT_AUTHORITY");
-    put(&house, &bot, &room, "bot", json!({"display": "follow_agent"})).await.ok();
-    assert_eq!(author(&house, &ann).await, "Bot the Third");
+    put(&host, &bot, &room, "bot", json!({"display": "follow_agent"})).await.ok();
+    assert_eq!(author(&host, &ann).await, "Bot the Third");
 }
 
 // covers: CHN-222, CHN-223
 #[tokio::test]
 async fn a_pinned_seat_outlives_the_host_and_an_export() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, ann, bot) = (house.operator(), house.token("ann").await, house.token("bot").await);
-    let mut first = house.connect(&bot).await;
-    let mut second = house.connect(&bot).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, ann, bot) = (host.operator(), host.token("ann").await, host.token("bot").await);
+    let mut first = host.connect(&bot).await;
+    let mut second = host.connect(&bot).await;
     let id = first.hello["session"]["id"].clone();
     assert!(id.is_string(), "{}", first.hello);
     let pin = json!({"session_id": id, "display_name": "Night watch"});
-    let shown = put(&house, &op, &room, "bot", pin).await.ok();
+    let shown = put(&host, &op, &room, "bot", pin).await.ok();
     assert_eq!(shown["session_id"], id);
-    house.say(&ann, &room, "@bot are you there?").await;
+    host.say(&ann, &room, "@bot are you there?").await;
     let offer = first.take().await;
     first.reply(&offer, "yes").await.unwrap();
     assert!(second.is_quiet().await, "the other session is told nothing");
-    let kept = seat(&house, &room, "bot").await;
+    let kept = seat(&host, &room, "bot").await;
 
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
@@ -127,11 +126,11 @@ async fn a_pinned_seat_outlives_the_host_and_an_export() {
     std::fs::remove_dir(imported.path()).unwrap();
     import(&mut &lines[..], &place(imported.path()), None, now).unwrap();
     assert_eq!(verify(imported.path()).problems, []);
-    let moved = House::open_in(imported, now).await;
+    let moved = TestHost::open_in(imported, now).await;
     assert_eq!(seat(&moved, &room, "bot").await, kept);
-    let house = House::open_in(folder, now).await;
-    assert_eq!(seat(&house, &room, "bot").await, kept);
+    let host = TestHost::open_in(folder, now).await;
+    assert_eq!(seat(&host, &room, "bot").await, kept);
     let any = json!({"session_id": null});
-    let shown = put(&house, &house.operator(), &room, "bot", any).await.ok();
+    let shown = put(&host, &host.operator(), &room, "bot", any).await.ok();
     assert_eq!((shown.get("session_id"), &shown["display"]), (None, &json!("manual")));
 }

@@ -4,7 +4,7 @@
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use crate::house::House;
+use crate::test_host::TestHost;
 use crate::written_before::unzipped;
 
 /// What may be said in other words.
@@ -79,7 +79,7 @@ fn differ(path: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
 
 /// A conversation with an MCP server, in plain HTTP.
 struct Mcp<'a> {
-    house: &'a House,
+    host: &'a TestHost,
     token: &'a str,
     path: &'a str,
     session: Option<String>,
@@ -87,7 +87,7 @@ struct Mcp<'a> {
 
 impl Mcp<'_> {
     async fn send(&mut self, message: Value) -> Value {
-        let mut post = self.house.request(Method::POST, self.path).bearer_auth(self.token);
+        let mut post = self.host.request(Method::POST, self.path).bearer_auth(self.token);
         post = post.header("accept", "application/json, text/event-stream");
         post = post.header("mcp-protocol-version", "2025-11-25");
         if let Some(session) = &self.session {
@@ -126,36 +126,36 @@ impl Mcp<'_> {
 }
 
 /// A host with somebody of each role, the token of each, and the room of the person and the agent.
-async fn open() -> (House, Vec<(&'static str, String)>, String) {
-    let house = House::open().await;
-    let op = house.operator();
+async fn open() -> (TestHost, Vec<(&'static str, String)>, String) {
+    let host = TestHost::open().await;
+    let op = host.operator();
     for (id, kind) in [("ann", "human"), ("bot", "agent"), ("boss", "agent"), ("aud", "human")] {
-        house.post(&op, "/v1/members", json!({"id": id, "kind": kind})).await.ok();
+        host.post(&op, "/v1/members", json!({"id": id, "kind": kind})).await.ok();
     }
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
     let new = json!({"title": "room", "members": ["ann", "bot"]});
-    let room = house.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
-    let asked = house.say(&ann, &room, "@bot can you look at it?").await;
-    let claim = house.post(&bot, "/v1/claims", json!({"event": asked["event_id"]})).await.ok();
+    let room = host.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let asked = host.say(&ann, &room, "@bot can you look at it?").await;
+    let claim = host.post(&bot, "/v1/claims", json!({"event": asked["event_id"]})).await.ok();
     let callers = vec![
         ("operator", op),
-        ("orchestrator", house.token_of("boss", "orchestrator").await),
+        ("orchestrator", host.token_of("boss", "orchestrator").await),
         ("person", ann),
         ("agent", bot),
-        ("auditor", house.token_of("aud", "auditor").await),
+        ("auditor", host.token_of("aud", "auditor").await),
         ("turn", claim["turn_token"].as_str().unwrap().to_owned()),
     ];
-    (house, callers, room)
+    (host, callers, room)
 }
 
 /// What the host says of itself, under the names that the old document has.
 async fn shapes_of_today() -> Map<String, Value> {
-    let (house, callers, room) = open().await;
+    let (host, callers, room) = open().await;
     let (op, ann, bot) = (&callers[0].1, &callers[2].1, &callers[3].1);
     let mut all = Map::new();
-    all.insert("openapi".to_owned(), house.get(op, "/v1/openapi.json").await.ok());
+    all.insert("openapi".to_owned(), host.get(op, "/v1/openapi.json").await.ok());
     for (name, token) in &callers {
-        let mcp = |path| Mcp { house: &house, token, path, session: None };
+        let mcp = |path| Mcp { host: &host, token, path, session: None };
         all.insert(format!("mcp {name}"), mcp("/v1/mcp").shapes().await);
         if !["orchestrator", "auditor"].contains(name) {
             let path = format!("/mcp/{room}");
@@ -163,17 +163,17 @@ async fn shapes_of_today() -> Map<String, Value> {
         }
         for more in ["", "?names=underscore"] {
             let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
-            let mut listed = house.post(token, &format!("/v1/c2a{more}"), call).await.ok();
+            let mut listed = host.post(token, &format!("/v1/c2a{more}"), call).await.ok();
             all.insert(format!("c2a{more} {name}"), listed["result"].take());
         }
     }
-    let mut harness = house.connect(bot).await;
+    let mut harness = host.connect(bot).await;
     let mut hello = kinds(&harness.hello);
     for name in ["protocolVersion", "capabilities", "glyphs", "limits"] {
         hello[name] = harness.hello[name].clone();
     }
     all.insert("c2a initialize".to_owned(), hello);
-    house.say(ann, &room, "@bot and now?").await;
+    host.say(ann, &room, "@bot and now?").await;
     let told = loop {
         let told = harness.take().await;
         if told["content"][0]["text"] == "@bot and now?" {
@@ -182,7 +182,7 @@ async fn shapes_of_today() -> Map<String, Value> {
     };
     all.insert("c2a deliver".to_owned(), kinds(&told));
     let text = Value::Object(all).to_string();
-    let masked = text.replace(&room, "ROOM").replace(&house.running.url, "HOST");
+    let masked = text.replace(&room, "ROOM").replace(&host.running.url, "HOST");
     serde_json::from_str(&masked).unwrap()
 }
 

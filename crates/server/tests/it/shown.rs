@@ -5,14 +5,14 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{Answer, House, START, damage, doctor};
 use crate::mcp::clients::Wire;
+use crate::test_host::{Answer, START, TestHost, damage, doctor};
 
 const SECRET: &str = "the merger is off";
 
 /// The bot was told a secret by ann, in private, and is done with that; what it has said in the channel before.
 struct Told {
-    house: House,
+    host: TestHost,
     room: String,
     token: String,
     bot: Harness,
@@ -21,22 +21,22 @@ struct Told {
 
 impl Told {
     async fn new() -> Self {
-        let house = House::open().await;
-        let room = house.room(&["bot", "other"]).await;
-        let (ann, token) = (house.token("ann").await, house.token("bot").await);
-        let mut bot = house.connect(&token).await;
-        let before = house.say(&token, &room, "good morning").await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot", "other"]).await;
+        let (ann, token) = (host.token("ann").await, host.token("bot").await);
+        let mut bot = host.connect(&token).await;
+        let before = host.say(&token, &room, "good morning").await;
         let before = before["event_id"].as_str().unwrap().to_owned();
         let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
-        let pair = house.post(&ann, "/v1/channels", new).await.ok();
-        house.say(&ann, pair["id"].as_str().unwrap(), &format!("{SECRET}, is that clear?")).await;
+        let pair = host.post(&ann, "/v1/channels", new).await.ok();
+        host.say(&ann, pair["id"].as_str().unwrap(), &format!("{SECRET}, is that clear?")).await;
         let event = bot.take().await;
         bot.reply(&event, "It is.").await.unwrap();
-        Self { house, room, token, bot, before }
+        Self { host, room, token, bot, before }
     }
 
     async fn ask(&self, method: Method, path: &str, body: Value) -> Answer {
-        self.house.send(&self.token, method, path, Some(body)).await
+        self.host.send(&self.token, method, path, Some(body)).await
     }
 
     /// All that an agent can write down, but messages.
@@ -76,12 +76,12 @@ impl Told {
 
 // covers: ATT-420, ATT-421
 #[tokio::test]
-async fn what_was_told_in_private_waits_whatever_it_is_written_into() {
+async fn private_content_needs_approval_wherever_it_is_written() {
     let told = Told::new().await;
-    let (house, room) = (&told.house, &told.room);
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let (host, room) = (&told.host, &told.room);
+    let (ann, op) = (host.token("ann").await, host.operator());
     let new = json!({"conversation": room, "title": "work"});
-    let thread = house.post(&ann, "/v1/threads", new).await.ok();
+    let thread = host.post(&ann, "/v1/threads", new).await.ok();
     let thread = thread["id"].as_str().unwrap();
     let acts = told.acts(thread);
     for (method, path, body) in &acts {
@@ -95,29 +95,29 @@ async fn what_was_told_in_private_waits_whatever_it_is_written_into() {
     let new = json!({"conversation": room, "text": SECRET, "idempotency_key": "k1"});
     let answer = told.ask(Method::POST, "/v1/messages", new).await;
     assert_eq!(answer.refused(403), "APPROVAL_REQUIRED");
-    let log = house.get(&op, &format!("/v1/events?conversation={room}&after=0&limit=200")).await;
+    let log = host.get(&op, &format!("/v1/events?conversation={room}&after=0&limit=200")).await;
     assert!(!log.ok().to_string().contains(SECRET));
-    let waits = house.get(&ann, "/v1/approvals").await.ok();
+    let waits = host.get(&ann, "/v1/approvals").await.ok();
     let waits = waits["approvals"].as_array().unwrap();
     assert_eq!(waits.len(), acts.len() + 1, "{waits:?}");
-    let others = house.token("other").await;
-    assert_eq!(house.get(&others, "/v1/approvals").await.ok()["approvals"], json!([]));
+    let others = host.token("other").await;
+    assert_eq!(host.get(&others, "/v1/approvals").await.ok()["approvals"], json!([]));
 
     // Whoever could read it there agrees, and the same call is made.
     let stimulus = waits.iter().find(|w| w["tool"] == "create_channel_stimulus").unwrap();
     assert_eq!(stimulus["arguments"]["text"], SECRET);
     let path = format!("/v1/approvals/{}", stimulus["id"].as_str().unwrap());
-    house.post(&ann, &path, json!({"approved": true})).await.ok();
+    host.post(&ann, &path, json!({"approved": true})).await.ok();
     let (method, path, body) = acts[6].clone();
     told.ask(method, &path, body).await.ok();
 }
 
 // covers: ATT-421
 #[tokio::test]
-async fn who_names_a_public_turn_is_judged_by_that() {
+async fn call_that_names_a_public_turn_is_checked_against_it() {
     let mut told = Told::new().await;
-    let ann = told.house.token("ann").await;
-    told.house.say(&ann, &told.room, "@bot is the build green?").await;
+    let ann = told.host.token("ann").await;
+    told.host.say(&ann, &told.room, "@bot is the build green?").await;
     let event = told.bot.take().await;
     told.bot.reply(&event, "It is.").await.unwrap();
     // Without that it is not known what it speaks of; and others were told nothing.
@@ -125,8 +125,8 @@ async fn who_names_a_public_turn_is_judged_by_that() {
         |key: &str| json!({"conversation": told.room, "text": "green", "idempotency_key": key});
     let answer = told.ask(Method::POST, "/v1/messages", new("k1")).await;
     assert_eq!(answer.refused(403), "APPROVAL_REQUIRED");
-    let other = told.house.token("other").await;
-    told.house.post(&other, "/v1/messages", new("k2")).await.ok();
+    let other = told.host.token("other").await;
+    told.host.post(&other, "/v1/messages", new("k2")).await.ok();
 }
 
 // covers: ATT-421
@@ -134,14 +134,14 @@ async fn who_names_a_public_turn_is_judged_by_that() {
 async fn it_is_remembered_over_a_restart_of_the_host_while_the_session_goes_on() {
     let told = Told::new().await;
     let session = told.bot.hello["session"]["id"].clone();
-    let Told { house, room, token, bot, .. } = told;
+    let Told { host, room, token, bot, .. } = told;
     drop(bot);
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
-    let house = House::open_in(folder, Timestamp(START.0 + 60_000)).await;
-    let bot = house.connect_as(&token, json!({"id": session})).await;
+    let host = TestHost::open_in(folder, Timestamp(START.0 + 60_000)).await;
+    let bot = host.connect_as(&token, json!({"id": session})).await;
     let new = json!({"conversation": room, "text": SECRET, "idempotency_key": "k1"});
-    let answer = house.post(&token, "/v1/messages", new.clone()).await;
+    let answer = host.post(&token, "/v1/messages", new.clone()).await;
     assert_eq!(answer.refused(403), "APPROVAL_REQUIRED");
     drop(bot);
 }
@@ -149,19 +149,19 @@ async fn it_is_remembered_over_a_restart_of_the_host_while_the_session_goes_on()
 // covers: ATT-422
 #[tokio::test]
 async fn a_sensitive_tool_waits_over_rest_as_well() {
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         let tools = ["create_thread", "update_thread_status", "chat.react", "get_thread"];
         let more = ["create_channel_stimulus", "chat.read_thread"];
         config.settings.approvals.sensitive_tools =
             tools.iter().chain(&more).map(|tool| (*tool).to_owned()).collect();
     })
     .await;
-    let room = house.room(&["bot"]).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let said = house.say(&ann, &room, "anybody?").await;
+    let room = host.room(&["bot"]).await;
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+    let said = host.say(&ann, &room, "anybody?").await;
     let said = said["event_id"].as_str().unwrap();
     let new = json!({"conversation": room, "title": "work"});
-    let thread = house.post(&ann, "/v1/threads", new.clone()).await.ok();
+    let thread = host.post(&ann, "/v1/threads", new.clone()).await.ok();
     let thread = thread["id"].as_str().unwrap();
     let idea = json!({"kind": "agent_idea", "text": "an idea"});
     for (method, path, body) in [
@@ -173,67 +173,67 @@ async fn a_sensitive_tool_waits_over_rest_as_well() {
         (Method::GET, format!("/v1/threads/{thread}"), None),
         (Method::GET, format!("/v1/messages?conversation={room}"), None),
     ] {
-        let answer = house.send(&bot, method.clone(), &path, body.clone()).await;
+        let answer = host.send(&bot, method.clone(), &path, body.clone()).await;
         assert_eq!(answer.refused(403), "APPROVAL_REQUIRED", "{method} {path}");
-        let answer = house.send(&ann, method.clone(), &path, body).await;
+        let answer = host.send(&ann, method.clone(), &path, body).await;
         assert_ne!(answer.body["error"]["code"], "APPROVAL_REQUIRED", "{method} {path}");
     }
     // The same as a tool is the same request.
-    let asked = house.get(&house.operator(), "/v1/approvals").await.ok();
+    let asked = host.get(&host.operator(), "/v1/approvals").await.ok();
     let count = asked["approvals"].as_array().unwrap().len();
     let mut args = idea;
     args["channel_id"] = json!(room);
-    let refused = house.tool(&bot, "create_channel_stimulus", args).await.unwrap_err();
+    let refused = host.tool(&bot, "create_channel_stimulus", args).await.unwrap_err();
     assert_eq!(refused, "APPROVAL_REQUIRED");
-    let asked = house.get(&house.operator(), "/v1/approvals").await.ok();
+    let asked = host.get(&host.operator(), "/v1/approvals").await.ok();
     assert_eq!(asked["approvals"].as_array().unwrap().len(), count, "{asked}");
 }
 
 /// A message that names no turn.
-async fn tells(house: &House, token: &str, room: &str, key: &str) -> Answer {
+async fn tells(host: &TestHost, token: &str, room: &str, key: &str) -> Answer {
     let new = json!({"conversation": room, "text": SECRET, "idempotency_key": key});
-    house.post(token, "/v1/messages", new).await
+    host.post(token, "/v1/messages", new).await
 }
 
 /// A direct conversation of ann and the bot.
-async fn pair(house: &House, ann: &str) -> String {
+async fn pair(host: &TestHost, ann: &str) -> String {
     let new = json!({"title": "pair", "kind": "dm", "members": ["bot"]});
-    house.post(ann, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned()
+    host.post(ann, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned()
 }
 
 // covers: ATT-421
 #[tokio::test]
 async fn an_agent_without_a_session_is_held_for_half_an_hour() {
     for how in ["tool", "rest", "answer"] {
-        let house = House::open().await;
-        let room = house.room(&["bot", "other"]).await;
-        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-        let pair = pair(&house, &ann).await;
-        let said = house.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot", "other"]).await;
+        let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+        let pair = pair(&host, &ann).await;
+        let said = host.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
         let event = said["event_id"].as_str().unwrap();
-        tells(&house, &bot, &room, "before").await.ok();
+        tells(&host, &bot, &room, "before").await.ok();
         let _ = match how {
-            "tool" => house.tool(&bot, "chat.claim", json!({"eventId": event})).await.unwrap(),
-            "rest" => house.post(&bot, "/v1/claims", json!({"event": event})).await.ok(),
+            "tool" => host.tool(&bot, "chat.claim", json!({"eventId": event})).await.unwrap(),
+            "rest" => host.post(&bot, "/v1/claims", json!({"event": event})).await.ok(),
             _ => {
                 let answer = json!({"conversation": pair, "text": "It is.", "in_reply_to": event,
                     "idempotency_key": "k0"});
-                house.post(&bot, "/v1/messages", answer).await.ok()
+                host.post(&bot, "/v1/messages", answer).await.ok()
             }
         };
-        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        let refused = tells(&host, &bot, &room, "k1").await.refused(403);
         assert_eq!(refused, "APPROVAL_REQUIRED", "{how}");
         let idea = json!({"kind": "agent_idea", "text": SECRET});
         let stimuli = format!("/v1/channels/{room}/stimuli");
-        let refused = house.post(&bot, &stimuli, idea).await.refused(403);
+        let refused = host.post(&bot, &stimuli, idea).await.refused(403);
         assert_eq!(refused, "APPROVAL_REQUIRED", "{how}");
         // What it was asked in public it answers there.
-        let asked = house.say(&ann, &room, "@bot is the build green?").await;
+        let asked = host.say(&ann, &room, "@bot is the build green?").await;
         let answer = json!({"conversation": room, "text": "It is green.",
             "in_reply_to": asked["event_id"], "idempotency_key": "k2"});
-        house.post(&bot, "/v1/messages", answer).await.ok();
-        house.pass(31 * 60_000).await;
-        tells(&house, &bot, &room, "k3").await.ok();
+        host.post(&bot, "/v1/messages", answer).await.ok();
+        host.pass(31 * 60_000).await;
+        tells(&host, &bot, &room, "k3").await.ok();
     }
 }
 
@@ -241,58 +241,58 @@ async fn an_agent_without_a_session_is_held_for_half_an_hour() {
 #[tokio::test]
 async fn a_token_of_another_session_is_judged_by_what_the_agent_was_told() {
     let told = Told::new().await;
-    let (house, room) = (&told.house, &told.room);
+    let (host, room) = (&told.host, &told.room);
     let session = "sess_00000000000000000000000000000001";
     let new = json!({"agent": "bot", "role": "worker", "session": session});
-    let made = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let made = host.post(&host.operator(), "/v1/tokens", new).await.ok();
     let token = made["token"].as_str().unwrap();
     let mine = json!({"title": "mine", "participants": []});
-    let thread = house.post(token, "/v1/threads", mine).await.ok();
+    let thread = host.post(token, "/v1/threads", mine).await.ok();
     // By this its session is known, though it never connected.
     let status = json!({"thread_id": thread["id"], "status": "blocked"});
-    house.mcp(token, Wire::Stateless).await.call("update_thread_status", status).await.unwrap();
-    assert_eq!(tells(house, token, room, "k1").await.refused(403), "APPROVAL_REQUIRED");
+    host.mcp(token, Wire::Stateless).await.call("update_thread_status", status).await.unwrap();
+    assert_eq!(tells(host, token, room, "k1").await.refused(403), "APPROVAL_REQUIRED");
 }
 
 // covers: ATT-421
 #[tokio::test]
 async fn it_is_remembered_over_a_restart_wherever_it_was_told() {
     for ephemeral in [true, false] {
-        let house = House::open().await;
-        let room = house.room(&["bot", "other"]).await;
-        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-        let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
+        let host = TestHost::open().await;
+        let room = host.room(&["bot", "other"]).await;
+        let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+        let mut harness = host.connect_as(&bot, json!({"resumable": true})).await;
         if ephemeral {
             let new = json!({"conversation": room, "text": format!("@bot {SECRET}, is that clear?"),
                 "visibility": "ephemeral", "only": ["bot"], "idempotency_key": "k0"});
-            house.post(&ann, "/v1/messages", new).await.ok();
+            host.post(&ann, "/v1/messages", new).await.ok();
             let event = harness.take().await;
             harness.reply(&event, "It is.").await.unwrap();
         } else {
             let new =
                 json!({"title": "narrow", "visibility": "private", "members": ["bot", "ann"]});
-            let narrow = house.post(&house.operator(), "/v1/channels", new).await.ok();
+            let narrow = host.post(&host.operator(), "/v1/channels", new).await.ok();
             let narrow = narrow["id"].as_str().unwrap();
-            house.say(&ann, narrow, &format!("@bot {SECRET}, is that clear?")).await;
+            host.say(&ann, narrow, &format!("@bot {SECRET}, is that clear?")).await;
             let event = harness.take().await;
             harness.reply(&event, "It is.").await.unwrap();
             let seat = format!("/v1/channels/{narrow}/members/bot");
-            house.send(&bot, Method::DELETE, &seat, None).await.ok();
+            host.send(&bot, Method::DELETE, &seat, None).await.ok();
         }
         for n in 0..70 {
-            house.say(&ann, &room, &format!("line {n}")).await;
+            host.say(&ann, &room, &format!("line {n}")).await;
         }
         let session = json!({"id": harness.hello["session"]["id"], "resumable": true});
         drop(harness);
-        let House { running, folder, .. } = house;
+        let TestHost { running, folder, .. } = host;
         running.stop().await;
-        let house = House::open_in(folder, Timestamp(START.0 + 60_000)).await;
+        let host = TestHost::open_in(folder, Timestamp(START.0 + 60_000)).await;
         // Before it is back, too.
-        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        let refused = tells(&host, &bot, &room, "k1").await.refused(403);
         assert_eq!(refused, "APPROVAL_REQUIRED", "ephemeral: {ephemeral}");
-        let harness = house.connect_as(&bot, session).await;
-        house.pass(600_000).await;
-        let refused = tells(&house, &bot, &room, "k1").await.refused(403);
+        let harness = host.connect_as(&bot, session).await;
+        host.pass(600_000).await;
+        let refused = tells(&host, &bot, &room, "k1").await.refused(403);
         assert_eq!(refused, "APPROVAL_REQUIRED", "ephemeral: {ephemeral}");
         drop(harness);
     }
@@ -301,34 +301,34 @@ async fn it_is_remembered_over_a_restart_wherever_it_was_told() {
 // covers: ATT-421
 #[tokio::test]
 async fn a_private_room_that_is_damaged_stops_nobody_who_was_told_nothing_there() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let mut harness = house.connect_as(&bot, json!({"resumable": true})).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+    let mut harness = host.connect_as(&bot, json!({"resumable": true})).await;
     let narrow = json!({"title": "narrow", "visibility": "private", "members": ["bot", "ann"]});
-    let narrow = house.post(&house.operator(), "/v1/channels", narrow).await.ok();
+    let narrow = host.post(&host.operator(), "/v1/channels", narrow).await.ok();
     let narrow = narrow["id"].as_str().unwrap();
-    house.say(&ann, narrow, "nothing for you").await;
-    let pair = pair(&house, &ann).await;
-    house.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
+    host.say(&ann, narrow, "nothing for you").await;
+    let pair = pair(&host, &ann).await;
+    host.say(&ann, &pair, &format!("{SECRET}, is that clear?")).await;
     let event = harness.take().await;
     harness.reply(&event, "It is.").await.unwrap();
-    let now = house.clock_now();
+    let now = host.clock_now();
     let session = json!({"id": harness.hello["session"]["id"], "resumable": true});
     drop(harness);
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     damage(
         folder.path(),
         "UPDATE event SET hop = hop + 1 WHERE workspace = 1 AND conversation = 2",
     );
-    let house = House::open_in(folder, now).await;
-    house.running.verified().await;
-    let harness = house.connect_as(&bot, session).await;
+    let host = TestHost::open_in(folder, now).await;
+    host.running.verified().await;
+    let harness = host.connect_as(&bot, session).await;
     // A person is asked about what it was told in the other.
-    assert_eq!(tells(&house, &bot, &room, "k1").await.refused(403), "APPROVAL_REQUIRED");
+    assert_eq!(tells(&host, &bot, &room, "k1").await.refused(403), "APPROVAL_REQUIRED");
     let said = json!({"conversation": pair, "text": "And the press?", "idempotency_key": "k2"});
-    house.post(&bot, "/v1/messages", said).await.ok();
+    host.post(&bot, "/v1/messages", said).await.ok();
     drop(harness);
 }
 
@@ -336,30 +336,30 @@ async fn a_private_room_that_is_damaged_stops_nobody_who_was_told_nothing_there(
 #[tokio::test]
 async fn a_call_that_was_decided_keeps_no_words() {
     let told = Told::new().await;
-    let (house, before) = (&told.house, &told.before);
-    let ann = house.token("ann").await;
+    let (host, before) = (&told.host, &told.before);
+    let ann = host.token("ann").await;
     let path = format!("/v1/messages/{before}");
     let edit = || Some(json!({"text": SECRET}));
-    let code = house.send(&told.token, Method::PATCH, &path, edit()).await.refused(403);
+    let code = host.send(&told.token, Method::PATCH, &path, edit()).await.refused(403);
     assert_eq!(code, "APPROVAL_REQUIRED");
-    let waits = house.get(&ann, "/v1/approvals").await.ok();
+    let waits = host.get(&ann, "/v1/approvals").await.ok();
     let id = waits["approvals"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(waits["approvals"][0]["arguments"]["text"], SECRET);
-    let decided = house.post(&ann, &format!("/v1/approvals/{id}"), json!({"approved": true})).await;
+    let decided = host.post(&ann, &format!("/v1/approvals/{id}"), json!({"approved": true})).await;
     assert!(!decided.ok().to_string().contains(SECRET));
-    let all = house.get(&ann, "/v1/approvals?all=true").await.ok();
+    let all = host.get(&ann, "/v1/approvals?all=true").await.ok();
     assert_eq!(all["approvals"][0]["state"], "approved");
     assert!(!all.to_string().contains(SECRET), "{all}");
     // Nor has its row any, by which the host knows it again after a restart.
-    let Told { house, token, bot, .. } = told;
+    let Told { host, token, bot, .. } = told;
     drop(bot);
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let found = doctor(folder.path()).problems;
     assert!(found.is_empty(), "{found:?}");
-    let house = House::open_in(folder, START).await;
+    let host = TestHost::open_in(folder, START).await;
     let other = Some(json!({"text": "the merger is on"}));
-    let code = house.send(&token, Method::PATCH, &path, other).await.refused(403);
+    let code = host.send(&token, Method::PATCH, &path, other).await.refused(403);
     assert_eq!(code, "APPROVAL_REQUIRED", "it was agreed to just that");
-    house.send(&token, Method::PATCH, &path, edit()).await.ok();
+    host.send(&token, Method::PATCH, &path, edit()).await.ok();
 }

@@ -3,14 +3,14 @@
 use chorus_server::history::{Signing, export, import};
 use serde_json::{Value, json};
 
-use crate::house::{House, START, place, verify};
+use crate::test_host::{START, TestHost, place, verify};
 
-async fn add(house: &House, token: &str, room: &str, new: Value) -> crate::house::Answer {
-    house.post(token, &format!("/v1/channels/{room}/stimuli"), new).await
+async fn add(host: &TestHost, token: &str, room: &str, new: Value) -> crate::test_host::Answer {
+    host.post(token, &format!("/v1/channels/{room}/stimuli"), new).await
 }
 
-async fn states(house: &House, token: &str, room: &str) -> Vec<(String, String)> {
-    let all = house.get(token, &format!("/v1/channels/{room}/stimuli")).await.ok();
+async fn states(host: &TestHost, token: &str, room: &str) -> Vec<(String, String)> {
+    let all = host.get(token, &format!("/v1/channels/{room}/stimuli")).await.ok();
     let word = |s: &Value, key: &str| s[key].as_str().unwrap().to_owned();
     let all = all["stimuli"].as_array().unwrap().iter();
     let mut all: Vec<_> = all.map(|s| (word(s, "kind"), word(s, "state"))).collect();
@@ -27,74 +27,71 @@ fn pairs(expect: &[(&str, &str)]) -> Vec<(String, String)> {
 
 // covers: CHN-75, CHN-80, CHN-81, CHN-86, CHN-90, CHN-92, CHN-97
 #[tokio::test]
-async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let (op, ann) = (house.operator(), house.token("ann").await);
-    let (bot, other) = (house.token("bot").await, house.token("other").await);
+async fn pending_stimulus_is_listed_changed_and_said_once_over_a_restart() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let (op, ann) = (host.operator(), host.token("ann").await);
+    let (bot, other) = (host.token("bot").await, host.token("other").await);
     let new = json!({"kind": "agent_idea", "text": "Shall we look at the cache?", "targets": ["other"], "progress_key": "cache"});
-    let first = add(&house, &bot, &room, new).await.ok();
+    let first = add(&host, &bot, &room, new).await.ok();
     assert_eq!((&first["state"], &first["source"]), (&json!("pending"), &json!("bot")));
     // It is claimed, and a moment later said.
-    house.pass(2_000).await;
-    house.pass(2_000).await;
-    assert_eq!(states(&house, &ann, &room).await, pairs(&[("agent_idea", "dispatched")]));
-    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    host.pass(2_000).await;
+    host.pass(2_000).await;
+    assert_eq!(states(&host, &ann, &room).await, pairs(&[("agent_idea", "dispatched")]));
+    let feed = host.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
     assert_eq!(feed["entries"][0]["message"]["text"], "Shall we look at the cache?");
     assert_eq!(feed["entries"][0]["thread"]["work"]["stimulus"]["id"], first["id"]);
     assert_eq!(feed["entries"][0]["progress"]["event_id"], feed["entries"][0]["event_id"]);
     let path = format!("/v1/channels/{room}/stimuli/{}", first["id"].as_str().unwrap());
-    let shown = house.get(&ann, &path).await.ok();
+    let shown = host.get(&ann, &path).await.ok();
     assert_eq!(shown["event_id"], feed["entries"][0]["event_id"]);
     assert!(shown.get("text").is_none() && shown.get("due_at").is_none());
 
     // The second waits for the quiet to end, and a newer one takes its place.
     let fire = |text: &str| json!({"kind": "schedule_fire", "text": text, "dedupe_key": "nightly", "source": "bot"});
-    assert_eq!(add(&house, &bot, &room, fire("no")).await.refused(403), "INSUFFICIENT_AUTHORITY");
-    let second = add(&house, &op, &room, fire("The nightly build")).await.ok();
-    let third = add(&house, &op, &room, fire("The nightly build, again")).await.ok();
+    assert_eq!(add(&host, &bot, &room, fire("no")).await.refused(403), "INSUFFICIENT_AUTHORITY");
+    let second = add(&host, &op, &room, fire("The nightly build")).await.ok();
+    let third = add(&host, &op, &room, fire("The nightly build, again")).await.ok();
     let called =
-        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": "never mind"})).await.ok();
+        add(&host, &bot, &room, json!({"kind": "agent_idea", "text": "never mind"})).await.ok();
     let steer = |s: &Value, how: &str| {
         format!("/v1/channels/{room}/stimuli/{}/{how}", s["id"].as_str().unwrap())
     };
     assert_eq!(
-        house.post(&other, &steer(&called, "cancel"), json!({})).await.refused(403),
+        host.post(&other, &steer(&called, "cancel"), json!({})).await.refused(403),
         "INSUFFICIENT_AUTHORITY"
     );
     assert_eq!(
-        house.post(&bot, &steer(&called, "cancel"), json!({})).await.ok()["state"],
+        host.post(&bot, &steer(&called, "cancel"), json!({})).await.ok()["state"],
         "cancelled"
     );
-    assert_eq!(
-        house.post(&bot, &steer(&second, "retry"), json!({})).await.refused(409),
-        "CONFLICT"
-    );
+    assert_eq!(host.post(&bot, &steer(&second, "retry"), json!({})).await.refused(409), "CONFLICT");
     let expect = [
         ("agent_idea", "dispatched"),
         ("schedule_fire", "superseded"),
         ("schedule_fire", "pending"),
         ("agent_idea", "cancelled"),
     ];
-    assert_eq!(states(&house, &ann, &room).await, pairs(&expect));
-    let by = house.get(&ann, &steer(&second, "")[..steer(&second, "").len() - 1]).await.ok();
+    assert_eq!(states(&host, &ann, &room).await, pairs(&expect));
+    let by = host.get(&ann, &steer(&second, "")[..steer(&second, "").len() - 1]).await.ok();
     assert_eq!(by["superseded_by"], third["id"]);
 
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
-    let house = House::open_in(folder, START.plus(2 * 3_600_000)).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open_in(folder, START.plus(2 * 3_600_000)).await;
+    let ann = host.token("ann").await;
     // It is claimed, and a moment later said.
-    house.pass(2_000).await;
-    house.pass(2_000).await;
-    let feed = house.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
+    host.pass(2_000).await;
+    host.pass(2_000).await;
+    let feed = host.get(&ann, &format!("/v1/channels/{room}/feed")).await.ok();
     let entries = feed["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 2, "said once: {feed}");
     assert_eq!(entries[0]["message"]["text"], "The nightly build, again");
     assert_eq!(entries[0]["message"]["kind"], "event");
     assert_eq!(entries[0]["actor"]["id"], "bot");
-    let log = house.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
+    let log = host.get(&ann, &format!("/v1/events?conversation={room}&after=0")).await.ok();
     let posted = log["events"].as_array().unwrap().iter().filter(|e| e["type"] == "message_posted");
     assert_eq!(posted.count(), 2);
 }
@@ -102,19 +99,19 @@ async fn what_waits_is_shown_steered_and_said_once_over_a_restart() {
 // covers: CHN-99
 #[tokio::test]
 async fn numbers_of_stimuli_are_set_kept_and_bounded() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let (op, path) = (house.operator(), format!("/v1/channels/{room}"));
-    let shown = house.get(&op, &path).await.ok()["stimuli"].clone();
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let (op, path) = (host.operator(), format!("/v1/channels/{room}"));
+    let shown = host.get(&op, &path).await.ok()["stimuli"].clone();
     let usual =
         json!({"max_pending": 32, "roots_per_hour": 4, "max_active_roots": 1, "quiet_ms": 300_000});
     assert_eq!(shown, usual);
-    let patch = async |house: &House, stimuli: Value| {
+    let patch = async |host: &TestHost, stimuli: Value| {
         let patch = json!({"stimuli": stimuli, "purpose": "changed"});
-        house.send(&house.operator(), reqwest::Method::PATCH, &path, Some(patch)).await
+        host.send(&host.operator(), reqwest::Method::PATCH, &path, Some(patch)).await
     };
-    patch(&house, json!({"max_pending": 2, "quiet_ms": 0})).await.ok();
-    let changed = house.get(&op, &path).await.ok();
+    patch(&host, json!({"max_pending": 2, "quiet_ms": 0})).await.ok();
+    let changed = host.get(&op, &path).await.ok();
     for bad in [
         json!({"max_pending": 0}),
         json!({"max_pending": 129}),
@@ -125,9 +122,9 @@ async fn numbers_of_stimuli_are_set_kept_and_bounded() {
         json!({"pending": 1}),
         json!("all"),
     ] {
-        assert_eq!(patch(&house, bad.clone()).await.refused(400), "VALIDATION_ERROR", "{bad}");
+        assert_eq!(patch(&host, bad.clone()).await.refused(400), "VALIDATION_ERROR", "{bad}");
     }
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert_eq!(verify(folder.path()).problems, []);
     let now = START.plus(500);
@@ -138,28 +135,28 @@ async fn numbers_of_stimuli_are_set_kept_and_bounded() {
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     std::fs::remove_dir(imported.path()).unwrap();
     import(&mut &lines[..], &place(imported.path()), None, now).unwrap();
-    let moved = House::open_in(imported, START.plus(1_000)).await;
+    let moved = TestHost::open_in(imported, START.plus(1_000)).await;
     assert_eq!(moved.get(&moved.operator(), &path).await.ok()["stimuli"], changed["stimuli"]);
-    let house = House::open_in(folder, START.plus(1_000)).await;
-    assert_eq!(house.get(&house.operator(), &path).await.ok(), changed);
+    let host = TestHost::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(host.get(&host.operator(), &path).await.ok(), changed);
     assert_eq!(
         changed["stimuli"],
         json!({"max_pending": 2, "roots_per_hour": 4, "max_active_roots": 1, "quiet_ms": 0})
     );
-    let bot = house.token("bot").await;
+    let bot = host.token("bot").await;
     for n in 0..2 {
-        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": format!("{n}")})).await.ok();
+        add(&host, &bot, &room, json!({"kind": "agent_idea", "text": format!("{n}")})).await.ok();
     }
     let more = json!({"kind": "agent_idea", "text": "more"});
-    assert_eq!(add(&house, &bot, &room, more).await.refused(429), "RATE_LIMITED");
+    assert_eq!(add(&host, &bot, &room, more).await.refused(429), "RATE_LIMITED");
 }
 
 // covers: CHN-96
 #[tokio::test]
 async fn bad_stimuli_get_the_envelope() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let bot = house.token("bot").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let bot = host.token("bot").await;
     for (new, status, code) in [
         (json!({"kind": "agent_idea"}), 400, "VALIDATION_ERROR"),
         (json!({"kind": "whim", "text": "x"}), 400, "VALIDATION_ERROR"),
@@ -174,14 +171,14 @@ async fn bad_stimuli_get_the_envelope() {
         (json!({"kind": "agent_idea", "text": "x", "source": "nobody"}), 404, "NOT_FOUND"),
         (json!({"kind": "agent_idea", "text": "x", "more": 1}), 400, "VALIDATION_ERROR"),
     ] {
-        assert_eq!(add(&house, &bot, &room, new.clone()).await.refused(status), code, "{new}");
+        assert_eq!(add(&host, &bot, &room, new.clone()).await.refused(status), code, "{new}");
     }
     for n in 0..32 {
         let text = format!("idea {n}");
-        add(&house, &bot, &room, json!({"kind": "agent_idea", "text": text})).await.ok();
+        add(&host, &bot, &room, json!({"kind": "agent_idea", "text": text})).await.ok();
     }
     let more = json!({"kind": "agent_idea", "text": "one more"});
-    assert_eq!(add(&house, &bot, &room, more).await.refused(429), "RATE_LIMITED");
+    assert_eq!(add(&host, &bot, &room, more).await.refused(429), "RATE_LIMITED");
     let none = format!("/v1/channels/{room}/stimuli/stm_00000000000070008000000000000001");
-    assert_eq!(house.get(&bot, &none).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.get(&bot, &none).await.refused(404), "NOT_FOUND");
 }

@@ -15,7 +15,7 @@ mod with {
     use serde_json::json;
     use tokio::net::TcpListener;
 
-    use crate::house::{House, PATIENCE, START};
+    use crate::test_host::{PATIENCE, START, TestHost};
 
     /// What a collector was sent: types of content, and bodies.
     type Sent = Arc<Mutex<Vec<(String, Bytes)>>>;
@@ -36,8 +36,8 @@ mod with {
         (url, sent)
     }
 
-    async fn house(endpoint: String) -> House {
-        House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    async fn open_host(endpoint: String) -> TestHost {
+        TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
             config.settings.otlp.endpoint = Some(endpoint);
         })
         .await
@@ -130,25 +130,25 @@ mod with {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_post_is_followed_from_its_request_to_its_delivery_and_never_quoted() {
         let (url, sent) = collector().await;
-        let house = house(url).await;
-        let room = house.room(&["bot"]).await;
-        let (ann, token) = (house.token("ann").await, house.token("bot").await);
-        let mut bot = house.connect(&token).await;
+        let host = open_host(url).await;
+        let room = host.room(&["bot"]).await;
+        let (ann, token) = (host.token("ann").await, host.token("bot").await);
+        let mut bot = host.connect(&token).await;
         // Once it is answered, what the session is owed was asked for: the post is offered live, and once.
         bot.call("ping", json!({})).await.unwrap();
         let new = json!({
             "conversation": room, "text": "@bot is the marmalade ready?", "idempotency_key": "quince"
         });
-        let request = house.request(Method::POST, "/v1/messages?").bearer_auth(&ann).json(&new);
+        let request = host.request(Method::POST, "/v1/messages?").bearer_auth(&ann).json(&new);
         let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
-        House::answer(request).await.ok();
+        TestHost::answer(request).await.ok();
         let event = bot.take().await;
         bot.reply(&event, "the marmalade is set").await.unwrap();
         // A method that is none, and a path that is none.
-        let odd = house.request(Method::from_bytes(b"MARMALADE").unwrap(), "/marmalade");
-        House::answer(odd.bearer_auth(&ann)).await.refused(404);
-        let operator = house.operator();
-        house.running.stop().await;
+        let odd = host.request(Method::from_bytes(b"MARMALADE").unwrap(), "/marmalade");
+        TestHost::answer(odd.bearer_auth(&ann)).await.refused(404);
+        let operator = host.operator();
+        host.running.stop().await;
 
         let sent = sent.lock().unwrap();
         assert!(sent.iter().all(|(kind, _)| kind == "application/x-protobuf"));
@@ -189,15 +189,15 @@ mod with {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_trace_that_is_not_to_be_kept_is_not() {
         let (url, sent) = collector().await;
-        let house = house(url).await;
+        let host = open_host(url).await;
         for flags in ["00", "01"] {
-            let request = house.request(Method::GET, "/healthz");
+            let request = host.request(Method::GET, "/healthz");
             let parent = format!("00-{TRACE}-{CALLER}-{flags}");
-            House::answer(request.header("traceparent", parent)).await.ok();
+            TestHost::answer(request.header("traceparent", parent)).await.ok();
         }
-        house.running.stop().await;
+        host.running.stop().await;
         let all: Vec<Span> = sent.lock().unwrap().iter().flat_map(|(_, b)| spans(b)).collect();
-        assert_eq!(all.iter().filter(|s| s.said.get("http.route").is_some()).count(), 1, "{all:?}");
+        assert_eq!(all.iter().filter(|s| s.said.contains_key("http.route")).count(), 1, "{all:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,19 +205,19 @@ mod with {
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         for addr in [silent.local_addr().unwrap(), closed] {
-            let house = house(format!("http://{addr}")).await;
-            let room = house.room(&[]).await;
-            let ann = house.token("ann").await;
+            let host = open_host(format!("http://{addr}")).await;
+            let room = host.room(&[]).await;
+            let ann = host.token("ann").await;
             // More spans than wait for a collector: the rest is dropped.
             let mut slowest = Duration::ZERO;
             for n in 0..600 {
                 let began = Instant::now();
-                house.say(&ann, &room, &n.to_string()).await;
+                host.say(&ann, &room, &n.to_string()).await;
                 slowest = slowest.max(began.elapsed());
             }
             assert!(slowest < Duration::from_secs(2), "{slowest:?}");
             let began = Instant::now();
-            house.running.stop().await;
+            host.running.stop().await;
             assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
         }
     }

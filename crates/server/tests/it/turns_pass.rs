@@ -5,28 +5,28 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 /// A room of two agents or more, with what is usual and a purpose.
-async fn room(house: &House, agents: &[&str]) -> String {
-    let room = house.room(agents).await;
+async fn room(host: &TestHost, agents: &[&str]) -> String {
+    let room = host.room(agents).await;
     let patch = json!({"purpose": "the deploys of the week"});
     let path = format!("/v1/channels/{room}");
-    house.send(&house.operator(), Method::PATCH, &path, Some(patch)).await.ok();
+    host.send(&host.operator(), Method::PATCH, &path, Some(patch)).await.ok();
     room
 }
 
-async fn holders(house: &House, room: &str) -> Vec<String> {
-    let shown = house.get(&house.operator(), &format!("/v1/channels/{room}/turns")).await.ok();
+async fn holders(host: &TestHost, room: &str) -> Vec<String> {
+    let shown = host.get(&host.operator(), &format!("/v1/channels/{room}/turns")).await.ok();
     let subjects = shown["subjects"].as_array().unwrap().clone();
     let held = subjects.iter().flat_map(|s| s["holders"].as_array().unwrap().clone());
     held.map(|h| h["member"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn end(house: &House, token: &str, event: &Value, how: &str) -> Value {
+async fn end(host: &TestHost, token: &str, event: &Value, how: &str) -> Value {
     let params =
         json!({"eventId": event["eventId"], "disposition": how, "turn": event["turn"]["token"]});
-    house.rpc(token, "chat/disposition", params).await.ok()["result"]["disposition"].clone()
+    host.rpc(token, "chat/disposition", params).await.ok()["result"]["disposition"].clone()
 }
 
 /// The next notification by which the host takes an event back.
@@ -41,49 +41,49 @@ async fn cancelled(harness: &mut Harness) -> Value {
 
 // covers: CHN-320, CHN-321, CHN-26
 #[tokio::test]
-async fn one_nods_one_says_nothing_and_the_third_answers_without_anybody_waiting() {
-    let house = House::open().await;
-    let room = room(&house, &["bot", "aide", "clerk"]).await;
-    let ann = house.token("ann").await;
-    let tokens = [house.token("bot").await, house.token("aide").await, house.token("clerk").await];
-    let mut bot = house.connect(&tokens[0]).await;
-    let mut aide = house.connect(&tokens[1]).await;
-    let asked = house.say(&ann, &room, "@bot @aide @clerk can you look at the deploy?").await;
+async fn turn_passes_an_acknowledging_and_a_silent_agent_without_delay() {
+    let host = TestHost::open().await;
+    let room = room(&host, &["bot", "aide", "clerk"]).await;
+    let ann = host.token("ann").await;
+    let tokens = [host.token("bot").await, host.token("aide").await, host.token("clerk").await];
+    let mut bot = host.connect(&tokens[0]).await;
+    let mut aide = host.connect(&tokens[1]).await;
+    let asked = host.say(&ann, &room, "@bot @aide @clerk can you look at the deploy?").await;
     let first = bot.take().await;
     let nod = json!({"message_id": asked["message_id"], "signal": "agree", "turn": first["turn"]["token"]});
-    house.tool(&tokens[0], "set_channel_reaction", nod).await.unwrap();
-    assert_eq!(end(&house, &tokens[0], &first, "failed").await, "acknowledged");
+    host.tool(&tokens[0], "set_channel_reaction", nod).await.unwrap();
+    assert_eq!(end(&host, &tokens[0], &first, "failed").await, "acknowledged");
 
     // Time stands still: the next is offered because of that end, not by a clock.
     let second = aide.take().await;
     assert_eq!(second["eventId"], asked["event_id"]);
-    assert_eq!(end(&house, &tokens[1], &second, "failed").await, "failed");
+    assert_eq!(end(&host, &tokens[1], &second, "failed").await, "failed");
     // The answer that aide owed is a person's to give now; it holds nobody up.
-    assert_eq!(holders(&house, &room).await, ["clerk"]);
-    let House { running, folder, .. } = house;
+    assert_eq!(holders(&host, &room).await, ["clerk"]);
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
 
-    let house = House::open_in(folder, START.plus(1_000)).await;
-    assert_eq!(holders(&house, &room).await, ["clerk"]);
-    let mut clerk = house.connect(&tokens[2]).await;
+    let host = TestHost::open_in(folder, START.plus(1_000)).await;
+    assert_eq!(holders(&host, &room).await, ["clerk"]);
+    let mut clerk = host.connect(&tokens[2]).await;
     let third = clerk.take().await;
     assert_eq!(third["channel"]["purpose"], "the deploys of the week");
     clerk.reply(&third, "the deploy is green").await.unwrap();
-    assert_eq!(holders(&house, &room).await, [""; 0]);
+    assert_eq!(holders(&host, &room).await, [""; 0]);
 }
 
 // covers: CHN-322
 #[tokio::test]
-async fn whoever_loses_its_seat_is_told_to_stop_and_the_next_speaks() {
-    let house = House::open().await;
-    let room = room(&house, &["bot", "aide"]).await;
-    let (op, ann) = (house.operator(), house.token("ann").await);
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let mut aide = house.connect(&house.token("aide").await).await;
-    let asked = house.say(&ann, &room, "@bot @aide can you look at the deploy?").await;
+async fn turn_passes_on_when_its_holder_is_removed() {
+    let host = TestHost::open().await;
+    let room = room(&host, &["bot", "aide"]).await;
+    let (op, ann) = (host.operator(), host.token("ann").await);
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let mut aide = host.connect(&host.token("aide").await).await;
+    let asked = host.say(&ann, &room, "@bot @aide can you look at the deploy?").await;
     bot.take().await;
     let seat = format!("/v1/channels/{room}/members/bot");
-    let left = house.send(&op, Method::DELETE, &seat, None).await;
+    let left = host.send(&op, Method::DELETE, &seat, None).await;
     assert!((200..300).contains(&left.status), "{left:?}");
     assert_eq!(cancelled(&mut bot).await, asked["event_id"]);
     assert_eq!(aide.take().await["eventId"], asked["event_id"]);
@@ -92,17 +92,17 @@ async fn whoever_loses_its_seat_is_told_to_stop_and_the_next_speaks() {
 // covers: CHN-322
 #[tokio::test]
 async fn a_run_in_a_channel_that_is_archived_is_told_to_stop_and_asked_anew_later() {
-    let house = House::open().await;
-    let room = room(&house, &["bot", "aide"]).await;
-    let (op, ann) = (house.operator(), house.token("ann").await);
-    let mut bot = house.connect(&house.token("bot").await).await;
-    let asked = house.say(&ann, &room, "@bot can you look at the deploy?").await;
+    let host = TestHost::open().await;
+    let room = room(&host, &["bot", "aide"]).await;
+    let (op, ann) = (host.operator(), host.token("ann").await);
+    let mut bot = host.connect(&host.token("bot").await).await;
+    let asked = host.say(&ann, &room, "@bot can you look at the deploy?").await;
     let first = bot.take().await;
     let path = format!("/v1/channels/{room}");
-    house.send(&op, Method::PATCH, &path, Some(json!({"archived": true}))).await.ok();
+    host.send(&op, Method::PATCH, &path, Some(json!({"archived": true}))).await.ok();
     assert_eq!(cancelled(&mut bot).await, asked["event_id"]);
-    assert_eq!(holders(&house, &room).await, [""; 0]);
-    house.send(&op, Method::PATCH, &path, Some(json!({"archived": false}))).await.ok();
+    assert_eq!(holders(&host, &room).await, [""; 0]);
+    host.send(&op, Method::PATCH, &path, Some(json!({"archived": false}))).await.ok();
     let again = bot.take().await;
     assert_eq!(again["eventId"], asked["event_id"]);
     assert_eq!(bot.reply(&first, "still here").await, Err("STALE_TURN".to_owned()));
@@ -111,44 +111,44 @@ async fn a_run_in_a_channel_that_is_archived_is_told_to_stop_and_asked_anew_late
 
 // covers: CHN-323
 #[tokio::test]
-async fn who_has_just_spoken_rests_over_a_restart_too() {
-    let house = House::open().await;
-    let room = room(&house, &["bot", "aide"]).await;
-    let (ann, bot_token) = (house.token("ann").await, house.token("bot").await);
-    let mut bot = house.connect(&bot_token).await;
-    house.say(&ann, &room, "@bot can you look at the deploy?").await;
+async fn cooldown_of_a_speaker_survives_a_restart() {
+    let host = TestHost::open().await;
+    let room = room(&host, &["bot", "aide"]).await;
+    let (ann, bot_token) = (host.token("ann").await, host.token("bot").await);
+    let mut bot = host.connect(&bot_token).await;
+    host.say(&ann, &room, "@bot can you look at the deploy?").await;
     let event = bot.take().await;
     let answer = bot.reply(&event, "it is fine").await.unwrap();
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
 
-    let house = House::open_in(folder, START.plus(5_000)).await;
+    let host = TestHost::open_in(folder, START.plus(5_000)).await;
     let more = json!({"conversation": room, "thread": answer["threadId"], "text": "one more thing", "idempotency_key": "more"});
-    let refused = house.post(&bot_token, "/v1/messages", more.clone()).await;
+    let refused = host.post(&bot_token, "/v1/messages", more.clone()).await;
     assert_eq!(refused.refused(429), "RATE_LIMITED");
-    house.pass(15_000).await;
-    house.post(&bot_token, "/v1/messages", more).await.ok();
+    host.pass(15_000).await;
+    host.post(&bot_token, "/v1/messages", more).await.ok();
 }
 
 // covers: CHN-324
 #[tokio::test]
 async fn events_that_oblige_somebody_end_where_chat_ends() {
-    let house = House::open().await;
-    let room = room(&house, &["bot", "aide"]).await;
-    let ann = house.token("ann").await;
-    let tokens = [house.token("bot").await, house.token("aide").await];
-    let mut bot = house.connect(&tokens[0]).await;
-    house.say(&ann, &room, "@bot can you look at the deploy?").await;
+    let host = TestHost::open().await;
+    let room = room(&host, &["bot", "aide"]).await;
+    let ann = host.token("ann").await;
+    let tokens = [host.token("bot").await, host.token("aide").await];
+    let mut bot = host.connect(&tokens[0]).await;
+    host.say(&ann, &room, "@bot can you look at the deploy?").await;
     let event = bot.take().await;
     let thread = bot.reply(&event, "it is fine").await.unwrap()["threadId"].clone();
     let mut refused = 0;
     for n in 0..120 {
         let (token, other) = (&tokens[n % 2], ["aide", "bot"][n % 2]);
-        house.clock.advance(20_000);
+        host.clock.advance(20_000);
         let say = json!({"thread_id": thread, "schema_version": 1, "kind": "event",
             "body": format!("@{other} can you check number {n}?"), "metadata": {"event_type": "handoff"},
             "idempotency_key": format!("event:{n}")});
-        refused += usize::from(house.tool(token, "post_message", say).await.is_err());
+        refused += usize::from(host.tool(token, "post_message", say).await.is_err());
     }
     assert!(refused >= 110, "{refused} of 120 were refused");
 }

@@ -3,64 +3,62 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::house::House;
+use crate::test_host::TestHost;
 
 // covers: ATT-108
 #[tokio::test]
 async fn a_message_is_posted_once_read_edited_and_deleted() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
     let new = json!({"conversation": room, "text": "@bot is it up?", "idempotency_key": "k1",
         "metadata": {"b": 1, "a": [2]}});
-    let posted = house.post(&ann, "/v1/messages", new.clone()).await;
+    let posted = host.post(&ann, "/v1/messages", new.clone()).await;
     assert_eq!(posted.status, 201);
     let posted = posted.ok();
     assert_eq!(posted["told"][0]["member"], "bot");
     assert_eq!(posted["told"][0]["policy"], "must_respond");
     assert_eq!(posted["duplicate"], false);
-    let again = house.post(&ann, "/v1/messages", new).await.ok();
+    let again = host.post(&ann, "/v1/messages", new).await.ok();
     assert_eq!((&again["event_id"], &again["duplicate"]), (&posted["event_id"], &json!(true)));
 
     let id = posted["message_id"].as_str().unwrap();
     let path = format!("/v1/messages/{id}");
-    let shown = house.get(&ann, &path).await.ok();
+    let shown = host.get(&ann, &path).await.ok();
     assert_eq!(
         (&shown["text"], &shown["metadata"]),
         (&json!("@bot is it up?"), &json!({"a": [2], "b": 1}))
     );
 
-    let edited = house
-        .send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot is it down?"})))
-        .await
-        .ok();
+    let edited =
+        host.send(&ann, Method::PATCH, &path, Some(json!({"text": "@bot is it down?"}))).await.ok();
     assert_eq!(edited["text"], "@bot is it down?");
     assert!(edited["edited_at"].is_string());
 
     let reaction = format!("{path}/reactions/agree");
-    let reacted = house.send(&ann, Method::PUT, &reaction, None).await.ok();
+    let reacted = host.send(&ann, Method::PUT, &reaction, None).await.ok();
     assert!(reacted["event_id"].is_string());
-    let shown = house.get(&ann, &path).await.ok();
+    let shown = host.get(&ann, &path).await.ok();
     assert_eq!(shown["reactions"][0]["members"], json!(["ann"]));
 
-    assert_eq!(house.send(&ann, Method::DELETE, &path, None).await.status, 204);
-    let gone = house.get(&ann, &path).await.ok();
+    assert_eq!(host.send(&ann, Method::DELETE, &path, None).await.status, 204);
+    let gone = host.get(&ann, &path).await.ok();
     assert!(gone["deleted_at"].is_string() && gone.get("text").is_none());
-    let list = house.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
+    let list = host.get(&ann, &format!("/v1/messages?conversation={room}")).await.ok();
     assert_eq!(list["messages"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn pages_go_forward_and_back_and_say_whether_there_is_more() {
-    let house = House::open().await;
-    let room = house.room(&[]).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open().await;
+    let room = host.room(&[]).await;
+    let ann = host.token("ann").await;
     for n in 0..7 {
-        house.say(&ann, &room, &format!("line {n}")).await;
+        host.say(&ann, &room, &format!("line {n}")).await;
     }
     let page = async |query: &str| {
         let path = format!("/v1/messages?conversation={room}&limit=3{query}");
-        let page = house.get(&ann, &path).await.ok();
+        let page = host.get(&ann, &path).await.ok();
         let texts: Vec<_> =
             page["messages"].as_array().unwrap().iter().map(|m| m["text"].clone()).collect();
         let seqs: Vec<_> = page["messages"]
@@ -82,29 +80,29 @@ async fn pages_go_forward_and_back_and_say_whether_there_is_more() {
 // covers: ATT-45
 #[tokio::test]
 async fn preview_tells_and_posts_nothing() {
-    let house = House::open().await;
-    let room = house.room(&["bot", "other"]).await;
-    let before = house.length(&room).await;
-    let ann = house.token("ann").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot", "other"]).await;
+    let before = host.length(&room).await;
+    let ann = host.token("ann").await;
     let body = json!({"conversation": room, "text": "@bot can you look at this?"});
-    let preview = house.post(&ann, "/v1/attention/preview", body).await.ok();
+    let preview = host.post(&ann, "/v1/attention/preview", body).await.ok();
     assert_eq!(preview["told"].as_array().unwrap().len(), 1);
     assert_eq!(preview["told"][0]["member"], "bot");
     assert_eq!(preview["rest"], "to_other");
-    assert_eq!(house.length(&room).await, before);
+    assert_eq!(host.length(&room).await, before);
 }
 
 // covers: ATT-131
 #[tokio::test]
 async fn a_private_room_is_unknown_to_whoever_has_no_seat() {
-    let house = House::open().await;
-    house.room(&["bot"]).await;
-    let op = house.operator();
+    let host = TestHost::open().await;
+    host.room(&["bot"]).await;
+    let op = host.operator();
     let new = json!({"title": "secret", "visibility": "private", "members": ["ann"]});
-    let room = house.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
-    let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-    let auditor = house.token_of("watcher", "auditor").await;
-    let event = house.say(&ann, &room, "between us").await["event_id"].as_str().unwrap().to_owned();
+    let room = host.post(&op, "/v1/channels", new).await.ok()["id"].as_str().unwrap().to_owned();
+    let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+    let auditor = host.token_of("watcher", "auditor").await;
+    let event = host.say(&ann, &room, "between us").await["event_id"].as_str().unwrap().to_owned();
     for path in [
         format!("/v1/channels/{room}"),
         format!("/v1/messages?conversation={room}"),
@@ -113,25 +111,25 @@ async fn a_private_room_is_unknown_to_whoever_has_no_seat() {
         format!("/v1/events/{event}/attention"),
         format!("/v1/cursors/{room}"),
     ] {
-        assert_eq!(house.get(&bot, &path).await.refused(404), "NOT_FOUND", "{path}");
-        house.get(&ann, &path).await.ok();
-        house.get(&auditor, &path).await.ok();
+        assert_eq!(host.get(&bot, &path).await.refused(404), "NOT_FOUND", "{path}");
+        host.get(&ann, &path).await.ok();
+        host.get(&auditor, &path).await.ok();
     }
-    let seen = house.get(&bot, "/v1/channels").await.ok();
+    let seen = host.get(&bot, "/v1/channels").await.ok();
     assert!(!seen.to_string().contains("secret"));
     let args = json!({"conversation": room});
-    assert_eq!(house.tool(&bot, "chat.read_thread", args).await, Err("NOT_FOUND".to_owned()));
+    assert_eq!(host.tool(&bot, "chat.read_thread", args).await, Err("NOT_FOUND".to_owned()));
 }
 
 #[tokio::test]
 async fn threads_have_their_own_seq_and_statuses() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let ann = house.token("ann").await;
-    let root = house.say(&ann, &room, "the deploy is slow").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let root = host.say(&ann, &room, "the deploy is slow").await;
     let new = json!({"conversation": room, "root": root["event_id"], "title": "deploy",
         "participants": ["bot"], "owner": "bot"});
-    let thread = house.post(&ann, "/v1/threads", new).await;
+    let thread = host.post(&ann, "/v1/threads", new).await;
     assert_eq!(thread.status, 201);
     let thread = thread.ok();
     assert_eq!((&thread["root"], &thread["owner"]), (&root["event_id"], &json!("bot")));
@@ -139,80 +137,80 @@ async fn threads_have_their_own_seq_and_statuses() {
     for n in 1..=2 {
         let new = json!({"conversation": room, "thread": id, "text": format!("part {n}"),
             "idempotency_key": format!("t{n}")});
-        let posted = house.post(&ann, "/v1/messages", new).await.ok();
+        let posted = host.post(&ann, "/v1/messages", new).await.ok();
         assert_eq!(posted["thread_seq"], n);
     }
     let path = format!("/v1/messages?conversation={room}&thread={id}");
-    let shown = house.get(&ann, &path).await.ok();
+    let shown = host.get(&ann, &path).await.ok();
     let texts: Vec<_> = shown["messages"].as_array().unwrap().iter().map(|m| &m["text"]).collect();
     assert_eq!(json!(texts), json!(["the deploy is slow", "part 1", "part 2"]));
 
     let path = format!("/v1/threads/{id}");
     let patch = json!({"status": "blocked", "reason": "waiting for a key"});
-    assert_eq!(house.send(&ann, Method::PATCH, &path, Some(patch)).await.ok()["status"], "blocked");
+    assert_eq!(host.send(&ann, Method::PATCH, &path, Some(patch)).await.ok()["status"], "blocked");
     let close = json!({"status": "closed"});
-    let refused = house.send(&ann, Method::PATCH, &path, Some(close.clone())).await;
+    let refused = host.send(&ann, Method::PATCH, &path, Some(close.clone())).await;
     assert_eq!(refused.refused(403), "INSUFFICIENT_AUTHORITY");
-    house.send(&house.operator(), Method::PATCH, &path, Some(close)).await.ok();
-    let reopen = house.send(&ann, Method::PATCH, &path, Some(json!({"status": "active"}))).await;
+    host.send(&host.operator(), Method::PATCH, &path, Some(close)).await.ok();
+    let reopen = host.send(&ann, Method::PATCH, &path, Some(json!({"status": "active"}))).await;
     assert_eq!(reopen.refused(409), "CONFLICT");
     let home = json!({"title": "just us", "participants": ["bot"]});
-    let own = house.post(&ann, "/v1/threads", home).await.ok();
+    let own = host.post(&ann, "/v1/threads", home).await.ok();
     let conversation = own["conversation"].as_str().unwrap();
-    let shown = house.get(&ann, &format!("/v1/channels/{conversation}")).await.ok();
+    let shown = host.get(&ann, &format!("/v1/channels/{conversation}")).await.ok();
     assert_eq!((&shown["kind"], &shown["visibility"]), (&json!("thread"), &json!("private")));
 }
 
 #[tokio::test]
 async fn members_roles_and_streams_are_made_and_changed() {
-    let house = House::open().await;
-    let op = house.operator();
+    let host = TestHost::open().await;
+    let op = host.operator();
     let new = json!({"id": "ann", "kind": "human", "display_name": "Ann", "token_role": "worker",
         "identities": [{"platform": "slack", "id": "U1"}]});
-    let ann = house.post(&op, "/v1/members", new).await.ok();
+    let ann = host.post(&op, "/v1/members", new).await.ok();
     assert_eq!((&ann["handle"], &ann["identities"][0]["id"]), (&json!("ann"), &json!("U1")));
     let token = ann["token"].as_str().unwrap();
-    assert_eq!(house.get(token, "/v1/whoami").await.ok()["member"]["id"], "ann");
+    assert_eq!(host.get(token, "/v1/whoami").await.ok()["member"]["id"], "ann");
 
     let patch = json!({"handle": "annie", "lead": true});
-    let changed = house.send(&op, Method::PATCH, "/v1/members/ann", Some(patch)).await.ok();
+    let changed = host.send(&op, Method::PATCH, "/v1/members/ann", Some(patch)).await.ok();
     assert_eq!((&changed["handle"], &changed["lead"]), (&json!("annie"), &json!(true)));
 
-    house.post(&op, "/v1/roles", json!({"name": "people"})).await.ok();
-    let role = house.send(&op, Method::PUT, "/v1/roles/people/members/ann", None).await.ok();
+    host.post(&op, "/v1/roles", json!({"name": "people"})).await.ok();
+    let role = host.send(&op, Method::PUT, "/v1/roles/people/members/ann", None).await.ok();
     assert_eq!(role["members"], json!(["ann"]));
-    let stream = house.post(&op, "/v1/streams", json!({"name": "migration", "owner": "ann"})).await;
+    let stream = host.post(&op, "/v1/streams", json!({"name": "migration", "owner": "ann"})).await;
     assert_eq!(stream.ok()["owner"], "ann");
-    assert_eq!(house.get(token, "/v1/members/ann").await.ok()["roles"], json!(["people"]));
+    assert_eq!(host.get(token, "/v1/members/ann").await.ok()["roles"], json!(["people"]));
 
-    assert_eq!(house.send(&op, Method::DELETE, "/v1/roles/people", None).await.status, 204);
-    assert_eq!(house.send(&op, Method::DELETE, "/v1/members/ann", None).await.status, 204);
-    assert_eq!(house.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.send(&op, Method::DELETE, "/v1/roles/people", None).await.status, 204);
+    assert_eq!(host.send(&op, Method::DELETE, "/v1/members/ann", None).await.status, 204);
+    assert_eq!(host.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
 }
 
 #[tokio::test]
 async fn seats_and_cursors() {
-    let house = House::open().await;
-    let room = house.room(&["bot"]).await;
-    let op = house.operator();
-    house.post(&op, "/v1/members", json!({"id": "late", "kind": "agent"})).await.ok();
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let op = host.operator();
+    host.post(&op, "/v1/members", json!({"id": "late", "kind": "agent"})).await.ok();
     let seat = format!("/v1/channels/{room}/members/late");
     let put = json!({"participation": "always_listen"});
-    house.send(&op, Method::PUT, &seat, Some(put)).await.ok();
-    let shown = house.get(&op, &format!("/v1/channels/{room}")).await.ok();
+    host.send(&op, Method::PUT, &seat, Some(put)).await.ok();
+    let shown = host.get(&op, &format!("/v1/channels/{room}")).await.ok();
     let late = shown["members"].as_array().unwrap().iter().find(|s| s["member"] == "late").cloned();
     assert_eq!(late.unwrap()["participation"], "always_listen");
-    assert_eq!(house.send(&op, Method::DELETE, &seat, None).await.status, 204);
+    assert_eq!(host.send(&op, Method::DELETE, &seat, None).await.status, 204);
 
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "one").await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "one").await;
     let path = format!("/v1/cursors/{room}");
-    let last = house.get(&ann, &path).await.ok()["last_seq"].as_u64().unwrap();
+    let last = host.get(&ann, &path).await.ok()["last_seq"].as_u64().unwrap();
     let put = async |seq: u64| {
-        house.send(&ann, Method::PUT, &path, Some(json!({"last_read_seq": seq}))).await
+        host.send(&ann, Method::PUT, &path, Some(json!({"last_read_seq": seq}))).await
     };
     assert_eq!(put(last).await.ok()["last_read_seq"], last);
     assert_eq!(put(last - 1).await.refused(400), "VALIDATION_ERROR");
     assert_eq!(put(last + 1).await.refused(400), "VALIDATION_ERROR");
-    assert_eq!(house.get(&ann, &path).await.ok()["last_read_seq"], last);
+    assert_eq!(host.get(&ann, &path).await.ok()["last_read_seq"], last);
 }

@@ -11,7 +11,7 @@ use chorus_store::{ManualClock, Options};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::house::{House, place};
+use crate::test_host::{TestHost, place};
 
 /// When the export was made, a minute after the folder's host had stopped.
 const EXPORTED_AT: Timestamp = Timestamp(1_795_510_331_698);
@@ -126,16 +126,17 @@ fn old_export_is_imported_and_differs_in_paused_schedules_only() {
 
 #[tokio::test]
 async fn a_host_serves_an_old_folder_and_leaves_it_whole() {
-    let house = House::open_with(old_folder(), EXPORTED_AT, |config| config.database = None).await;
-    let op = house.operator();
-    let channels = house.get(&op, "/v1/channels").await.ok()["channels"].clone();
+    let host =
+        TestHost::open_with(old_folder(), EXPORTED_AT, |config| config.database = None).await;
+    let op = host.operator();
+    let channels = host.get(&op, "/v1/channels").await.ok()["channels"].clone();
     let channels = channels.as_array().unwrap();
     let mut shown = 0;
     for channel in channels {
         let (id, mut after) = (channel["id"].as_str().unwrap(), 0);
         loop {
             let path = format!("/v1/events?conversation={id}&after={after}&limit=200");
-            let page = house.get(&op, &path).await.ok()["events"].clone();
+            let page = host.get(&op, &path).await.ok()["events"].clone();
             let Some(last) = page.as_array().unwrap().last() else { break };
             after = last["seq"].as_u64().unwrap();
             let at =
@@ -144,7 +145,7 @@ async fn a_host_serves_an_old_folder_and_leaves_it_whole() {
         }
     }
     assert_eq!((shown, channels.len()), SHOWN);
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     let report = verify(&Place::folder(folder.path()), folder.path(), None).unwrap();
     assert!(report.is_clean(), "{:?}", report.problems);

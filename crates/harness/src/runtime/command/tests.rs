@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use chorus_testing::eventually;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -156,21 +157,19 @@ async fn a_dropped_run_and_a_left_behind_grandchild_are_killed() {
 }
 
 async fn wait_for(file: &Path) {
-    while std::fs::read_to_string(file).map_or(true, |text| !text.ends_with('\n')) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the file has a line", async || {
+        std::fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n'))
+    })
+    .await;
 }
 
 /// The process whose number stands in `file` ends; a zombie counts as ended.
 async fn assert_gone(file: &Path) {
     let pid: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
-    for _ in 0..1_000 {
+    eventually(&format!("process {pid} ends"), async || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z'));
-        if kill(Pid::from_raw(pid), None).is_err() || zombie {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("process {pid} is still there");
+        kill(Pid::from_raw(pid), None).is_err() || zombie
+    })
+    .await;
 }

@@ -14,7 +14,7 @@ use crate::egress::{Allowed, Answer, Egress};
 
 pub(super) const BODY: &[u8] = br#"{"message":{"content":"hello"}}"#;
 /// Long enough for anybody who answers.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) struct Neighbour {
     pub port: u16,

@@ -19,6 +19,8 @@ use crate::egress::{Answer, Why};
 
 /// For those who never answer.
 const MOMENT: Duration = Duration::from_millis(300);
+/// No neighbour that answers at all takes so long.
+const LONG: Duration = Duration::from_secs(60);
 /// More than sockets hold on their way.
 const MEMORY: usize = 32 * 1024 * 1024;
 
@@ -126,7 +128,7 @@ async fn who_says_nothing_is_left_in_time() {
     let began = Instant::now();
     let answer = egress().post(&silent.url(), body, [].into_iter().collect(), MOMENT).await;
     assert_eq!(answer, again(Why::Timeout));
-    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(began.elapsed() < PATIENCE);
     for (first, rest) in [
         ("", b"HTTP/1.1 200 OK\r\nx: y\r\n".as_slice()),
         ("HTTP/1.1 200 OK\r\n", b"x: y\r\n"),
@@ -147,11 +149,12 @@ async fn the_status_counts_and_the_body_is_not_waited_for() {
     ] {
         let both = ["slow".as_bytes(), b"0"].map(|rest| async move {
             let neighbour = drip(head, rest).await;
+            // A body that takes hours is not waited for.
             let began = Instant::now();
-            assert_eq!(neighbour.answer(PATIENCE).await, expected, "{head}");
-            assert!(began.elapsed() < Duration::from_secs(4), "{head}");
+            assert_eq!(neighbour.answer(LONG).await, expected, "{head}");
+            assert!(began.elapsed() < LONG, "{head}");
             // What is not read in time is no reason to post a second time.
-            assert_eq!(neighbour.answer(2 * MOMENT).await, expected, "{head}");
+            assert_eq!(neighbour.answer(3 * MOMENT).await, expected, "{head}");
         });
         join_all(both).await;
     }

@@ -1,12 +1,11 @@
 //! What goes back to the services: to which callback, in which order, how often, and what becomes of what is not taken.
 
-use std::time::Duration;
-
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 
 use super::{deliver, full, minimal, with_inbox};
 use crate::harness::Harness;
-use crate::house::{House, PATIENCE, START, damage, doctor, verify};
+use crate::test_host::{START, TestHost, damage, doctor, verify};
 use crate::webhook::{Post, Remote};
 
 pub(super) fn says(id: &str, text: &str, callback: &str) -> Value {
@@ -15,8 +14,8 @@ pub(super) fn says(id: &str, text: &str, callback: &str) -> Value {
     body
 }
 
-async fn bot(house: &House) -> Harness {
-    house.connect(&house.token("bot").await).await
+async fn bot(host: &TestHost) -> Harness {
+    host.connect(&host.token("bot").await).await
 }
 
 /// The next POST that is no word on how the run gets on.
@@ -30,9 +29,9 @@ pub(super) async fn message(remote: &mut Remote) -> Post {
 }
 
 /// The next POST that is no word on how the run gets on, as time goes on.
-pub(super) async fn message_later(remote: &mut Remote, house: &House) -> Post {
+pub(super) async fn message_later(remote: &mut Remote, host: &TestHost) -> Post {
     loop {
-        let post = remote.post_later(house).await;
+        let post = remote.post_later(host).await;
         if post.json()["type"] == "message" {
             return post;
         }
@@ -40,10 +39,10 @@ pub(super) async fn message_later(remote: &mut Remote, house: &House) -> Post {
 }
 
 /// Where what was posted, as time goes on, up to this word.
-async fn until(remote: &mut Remote, house: &House, last: &str) -> Vec<(String, String)> {
+async fn until(remote: &mut Remote, host: &TestHost, last: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     loop {
-        let post = remote.post_later(house).await;
+        let post = remote.post_later(host).await;
         let json = post.json();
         let said = json["content"].as_str().or(json["state"].as_str()).unwrap().to_owned();
         all.push((post.path, said));
@@ -67,31 +66,27 @@ pub(super) async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
     bot.tool("chat.send_message", args).await.unwrap()
 }
 
-async fn last_error(house: &House, id: &str) -> Value {
-    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+async fn last_error(host: &TestHost, id: &str) -> Value {
+    let shown = host.get(&host.operator(), &format!("/v1/inboxes/{id}")).await.ok();
     shown["last_error"]["message"].clone()
 }
 
 /// Waits until the inbox shows what went wrong.
-async fn until_error(house: &House, id: &str, part: &str) {
-    let began = std::time::Instant::now();
-    loop {
-        let shown = last_error(house, id).await;
-        if shown.as_str().is_some_and(|text| text.contains(part)) {
-            return;
-        }
-        assert!(began.elapsed() < PATIENCE, "{part}: {shown}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn until_error(host: &TestHost, id: &str, part: &str) {
+    eventually(&format!("the inbox shows {part:?}"), async || {
+        let shown = last_error(host, id).await;
+        if shown.as_str().is_some_and(|text| text.contains(part)) { Ok(()) } else { Err(shown) }
+    })
+    .await;
 }
 
 // covers: WHK-78, WHK-80, WHK-84
 #[tokio::test]
 async fn the_specs_examples_are_answered_by_their_callbacks() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
-    let (path, _) = with_inbox(&house, json!({})).await;
-    let mut bot = bot(&house).await;
-    deliver(&house, &path, &minimal(&slack.at("/cb/C04ABCDEF/tok_abc123"))).await.ok();
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
+    let (path, _) = with_inbox(&host, json!({})).await;
+    let mut bot = bot(&host).await;
+    deliver(&host, &path, &minimal(&slack.at("/cb/C04ABCDEF/tok_abc123"))).await.ok();
     let event = bot.take().await;
     let begun = slack.post().await;
     assert_eq!(begun.path, "/cb/C04ABCDEF/tok_abc123");
@@ -108,10 +103,10 @@ async fn the_specs_examples_are_answered_by_their_callbacks() {
     let whole = json!({"type": "message", "content": "Hello Alice!", "id": sent["eventId"]});
     assert_eq!(answer.json(), whole);
     slack.nothing().await;
-    assert_eq!(slack.take_later(&house).await, json!({"type": "lifecycle", "state": "idle"}));
+    assert_eq!(slack.take_later(&host).await, json!({"type": "lifecycle", "state": "idle"}));
 
     // Of another channel, with tools; the agent says nothing.
-    deliver(&house, &path, &full(&slack.at("/channels/01HX/inbox/tok_eyJhbG"))).await.ok();
+    deliver(&host, &path, &full(&slack.at("/channels/01HX/inbox/tok_eyJhbG"))).await.ok();
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     let params = json!({"eventId": event["eventId"], "disposition": "ignored"});
@@ -124,28 +119,28 @@ async fn the_specs_examples_are_answered_by_their_callbacks() {
 
 // covers: WHK-78, WHK-84
 #[tokio::test]
-async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_last() {
-    let house = House::open().await;
+async fn replies_go_to_their_callback_in_order_and_idle_is_last() {
+    let host = TestHost::open().await;
     let mut slack = Remote::open().await;
-    let (path, _) = with_inbox(&house, json!({})).await;
-    let mut bot = bot(&house).await;
-    deliver(&house, &path, &says("m1", "and the first?", &slack.at("/cb/1"))).await.ok();
+    let (path, _) = with_inbox(&host, json!({})).await;
+    let mut bot = bot(&host).await;
+    deliver(&host, &path, &says("m1", "and the first?", &slack.at("/cb/1"))).await.ok();
     let first = bot.take().await;
-    deliver(&house, &path, &says("m2", "and the second?", &slack.at("/cb/2"))).await.ok();
+    deliver(&host, &path, &says("m2", "and the second?", &slack.at("/cb/2"))).await.ok();
     let second = bot.take().await;
     // The same message once more: its newer callback counts.
-    deliver(&house, &path, &says("m1", "and the first?", &slack.at("/cb/1b"))).await.ok();
+    deliver(&host, &path, &says("m1", "and the first?", &slack.at("/cb/1b"))).await.ok();
     let mut all = Vec::new();
     say(&mut bot, &second, "two").await;
     // With its first words a run has answered, and it says more before it has been silent for half a minute.
     for text in ["one", "one and a half", "one and three quarters"] {
         say(&mut bot, &first, text).await;
-        all.extend(until(&mut slack, &house, text).await);
-        house.pass(29_000).await;
+        all.extend(until(&mut slack, &host, text).await);
+        host.pass(29_000).await;
         slack.nothing().await;
     }
-    all.extend(until(&mut slack, &house, "idle").await);
-    all.extend(until(&mut slack, &house, "idle").await);
+    all.extend(until(&mut slack, &host, "idle").await);
+    all.extend(until(&mut slack, &host, "idle").await);
     let of = |path: &str| -> Vec<&str> {
         all.iter().filter(|(p, _)| p.starts_with(path)).map(|(_, said)| &**said).collect()
     };
@@ -161,10 +156,10 @@ async fn what_is_said_goes_to_the_callback_of_its_cause_in_order_and_idle_comes_
 // covers: WHK-80
 #[tokio::test]
 async fn a_callback_that_fails_is_tried_again_and_nothing_overtakes() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
-    let (path, id) = with_inbox(&house, json!({})).await;
-    let mut bot = bot(&house).await;
-    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
+    let (path, id) = with_inbox(&host, json!({})).await;
+    let mut bot = bot(&host).await;
+    deliver(&host, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     slack.is_busy(20);
@@ -178,57 +173,57 @@ async fn a_callback_that_fails_is_tried_again_and_nothing_overtakes() {
         keys.push(post.headers["idempotency-key"].clone());
     };
     take(message(&mut slack).await, "one");
-    until_error(&house, &id, "a callback fails: HTTP 503").await;
+    until_error(&host, &id, "a callback fails: HTTP 503").await;
     // It has asked for twenty seconds, of a time that stands still unless it is moved.
-    house.pass(19_000).await;
+    host.pass(19_000).await;
     slack.nothing().await;
     for text in ["one", "one", "two"] {
-        take(message_later(&mut slack, &house).await, text);
+        take(message_later(&mut slack, &host).await, text);
     }
     assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3]);
-    let shown = last_error(&house, &id).await;
+    let shown = last_error(&host, &id).await;
     assert!(shown.as_str().unwrap().starts_with("a callback fails: HTTP "), "{shown}");
 }
 
 // covers: WHK-81
 #[tokio::test]
-async fn what_is_refused_is_not_tried_again_and_shown() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
-    let (path, id) = with_inbox(&house, json!({})).await;
-    let mut bot = bot(&house).await;
+async fn refused_callback_is_shown_and_not_retried() {
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
+    let (path, id) = with_inbox(&host, json!({})).await;
+    let mut bot = bot(&host).await;
     for (status, part) in [(404, "with 404"), (410, "410: it has ended"), (302, "with 302")] {
         let message_id = format!("m{status}");
-        deliver(&house, &path, &says(&message_id, "and?", &slack.at("/cb"))).await.ok();
+        deliver(&host, &path, &says(&message_id, "and?", &slack.at("/cb"))).await.ok();
         let event = bot.take().await;
         assert_eq!(slack.take().await["state"], "processing");
         slack.answers(&[status]);
         say(&mut bot, &event, &format!("refused {status}")).await;
         assert_eq!(slack.take().await["content"], format!("refused {status}"));
-        until_error(&house, &id, part).await;
-        assert!(!last_error(&house, &id).await.to_string().contains("/cb"));
-        assert_eq!(slack.take_later(&house).await["state"], "idle");
+        until_error(&host, &id, part).await;
+        assert!(!last_error(&host, &id).await.to_string().contains("/cb"));
+        assert_eq!(slack.take_later(&host).await["state"], "idle");
     }
     // What fails for hours is given up; until then nothing else of the channel is sent.
-    deliver(&house, &path, &says("m9", "and?", &slack.at("/cb"))).await.ok();
+    deliver(&host, &path, &says("m9", "and?", &slack.at("/cb"))).await.ok();
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     slack.answers(&[500]);
     say(&mut bot, &event, "late").await;
     assert_eq!(slack.take().await["content"], "late");
-    until_error(&house, &id, "a callback fails").await;
+    until_error(&host, &id, "a callback fails").await;
     slack.answers(&[500]);
-    house.pass(7 * 3_600_000).await;
+    host.pass(7 * 3_600_000).await;
     assert_eq!(message(&mut slack).await.json()["content"], "late");
-    until_error(&house, &id, "given up").await;
+    until_error(&host, &id, "given up").await;
 }
 
 // covers: WHK-80, WHK-81
 #[tokio::test]
 async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
-    let (path, _) = with_inbox(&house, json!({})).await;
-    let mut agent = bot(&house).await;
-    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
+    let (path, _) = with_inbox(&host, json!({})).await;
+    let mut agent = bot(&host).await;
+    deliver(&host, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
     let event = agent.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     say(&mut agent, &event, "one").await;
@@ -239,12 +234,12 @@ async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
     say(&mut agent, &event, "three").await;
     let lost = message(&mut slack).await;
     assert_eq!(lost.json()["id"], two["eventId"]);
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     slack.clear();
     assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
 
-    let house = House::open_in(folder, START.plus(5_000)).await;
+    let host = TestHost::open_in(folder, START.plus(5_000)).await;
     let mut seen = Vec::new();
     while seen.len() < 2 {
         let post = message(&mut slack).await;
@@ -255,8 +250,8 @@ async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
     }
     assert_eq!(seen, ["two", "three"], "what was taken is not sent again");
     // The same string and conversation go on.
-    let mut agent = bot(&house).await;
-    let fresh = deliver(&house, &path, &says("m2", "and now?", &slack.at("/cb/2"))).await;
+    let mut agent = bot(&host).await;
+    let fresh = deliver(&host, &path, &says("m2", "and now?", &slack.at("/cb/2"))).await;
     assert_eq!(fresh.ok(), json!({}));
     let again = loop {
         let told = agent.take().await;
@@ -270,10 +265,10 @@ async fn a_host_that_stops_in_the_middle_goes_on_where_it_was() {
 // covers: WHK-78
 #[tokio::test]
 async fn old_callbacks_are_dropped_and_what_has_none_is_given_up() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
-    let (path, id) = with_inbox(&house, json!({})).await;
-    let mut bot = bot(&house).await;
-    deliver(&house, &path, &says("m1", "hi, fyi", &slack.at("/cb/1"))).await.ok();
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
+    let (path, id) = with_inbox(&host, json!({})).await;
+    let mut bot = bot(&host).await;
+    deliver(&host, &path, &says("m1", "hi, fyi", &slack.at("/cb/1"))).await.ok();
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     let params = json!({"eventId": event["eventId"], "disposition": "ignored"});
@@ -288,38 +283,38 @@ async fn old_callbacks_are_dropped_and_what_has_none_is_given_up() {
         bot.tool("chat.send_message", args).await.unwrap();
     };
     // Unasked, to the newest there is.
-    house.pass(3_600_000).await;
+    host.pass(3_600_000).await;
     unasked(&mut bot, "by the way").await;
     assert_eq!(message(&mut slack).await.json()["content"], "by the way");
-    house.pass(24 * 3_600_000).await;
-    house.running.drop_old().await;
+    host.pass(24 * 3_600_000).await;
+    host.running.drop_old().await;
     unasked(&mut bot, "too late").await;
-    until_error(&house, &id, "no callback").await;
+    until_error(&host, &id, "no callback").await;
     slack.nothing().await;
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
 }
 
 // covers: WHK-81
 #[tokio::test]
-async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
-    let (house, mut slack) = (House::open().await, Remote::open().await);
+async fn hanging_service_delays_only_its_own_inbox() {
+    let (host, mut slack) = (TestHost::open().await, Remote::open().await);
     // Nobody answers what is sent here.
     let hole = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let hangs = format!("http://{}/cb", hole.local_addr().unwrap());
-    let (hung, _) = with_inbox(&house, json!({})).await;
-    let op = house.operator();
-    let other = house.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
-    let other = other["url"].as_str().unwrap().strip_prefix(&house.running.url).unwrap().to_owned();
-    let mut bot = bot(&house).await;
+    let (hung, _) = with_inbox(&host, json!({})).await;
+    let op = host.operator();
+    let other = host.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
+    let other = other["url"].as_str().unwrap().strip_prefix(&host.running.url).unwrap().to_owned();
+    let mut bot = bot(&host).await;
     for n in 0..20 {
         let mut body = says(&format!("m{n}"), "and?", &hangs);
         body["channel"]["id"] = json!(format!("C{n}"));
-        deliver(&house, &hung, &body).await.ok();
+        deliver(&host, &hung, &body).await.ok();
         bot.take().await;
     }
-    deliver(&house, &other, &says("m", "and?", &slack.at("/cb"))).await.ok();
+    deliver(&host, &other, &says("m", "and?", &slack.at("/cb"))).await.ok();
     let event = bot.take().await;
     say(&mut bot, &event, "here").await;
     assert_eq!(message(&mut slack).await.json()["content"], "here");
@@ -327,10 +322,10 @@ async fn one_service_that_hangs_holds_up_its_own_inbox_alone() {
 
 #[tokio::test]
 async fn the_doctor_knows_inboxes_and_their_channels() {
-    let (house, slack) = (House::open().await, Remote::open().await);
-    let (path, id) = with_inbox(&house, json!({})).await;
-    deliver(&house, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
-    let House { running, folder, .. } = house;
+    let (host, slack) = (TestHost::open().await, Remote::open().await);
+    let (path, id) = with_inbox(&host, json!({})).await;
+    deliver(&host, &path, &says("m1", "and?", &slack.at("/cb/1"))).await.ok();
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert!(doctor(folder.path()).is_clean());
     let finds = |part: &str| {

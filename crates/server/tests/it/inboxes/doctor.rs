@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::back::says;
 use super::{deliver, with_inbox};
-use crate::house::{House, START, damage, place, verify};
+use crate::test_host::{START, TestHost, damage, place, verify};
 
 fn mend(folder: &Path) -> Vec<Part> {
     repair(&place(folder), folder).unwrap().into_iter().map(|repair| repair.part).collect()
@@ -20,16 +20,16 @@ fn problems(folder: &Path) -> Vec<String> {
 
 /// A folder with two endpoints, an inbox with a channel and a callback, and no host.
 async fn stopped() -> tempfile::TempDir {
-    let house = House::open().await;
-    let room = house.room(&[]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&[]).await;
     for (id, sign) in [("weather", true), ("sun", false)] {
         let url = "http://127.0.0.1:9/inbox/sk_1";
         let new = json!({"member": id, "url": url, "channels": [room], "sign": sign});
-        house.post(&house.operator(), "/v1/endpoints", new).await.ok();
+        host.post(&host.operator(), "/v1/endpoints", new).await.ok();
     }
-    let (path, _) = with_inbox(&house, json!({})).await;
-    deliver(&house, &path, &says("m1", "and?", "http://127.0.0.1:9/cb/1")).await.ok();
-    let House { running, folder, .. } = house;
+    let (path, _) = with_inbox(&host, json!({})).await;
+    deliver(&host, &path, &says("m1", "and?", "http://127.0.0.1:9/cb/1")).await.ok();
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert_eq!(problems(folder.path()), [""; 0]);
     folder
@@ -37,7 +37,7 @@ async fn stopped() -> tempfile::TempDir {
 
 // covers: WHK-86, CHN-200
 #[tokio::test]
-async fn what_is_damaged_of_endpoints_and_inboxes_is_named_and_mended() {
+async fn doctor_names_and_repairs_damaged_endpoints_and_inboxes() {
     let folder = stopped().await;
     let folder = folder.path();
     assert_eq!(mend(folder), []);
@@ -89,18 +89,18 @@ async fn channels_go_with_their_inbox_and_an_inbox_with_its_agent() {
     assert_eq!(problems(folder.path()), [""; 0]);
     assert_eq!(mend(folder.path()), []);
     // A host takes it as it is, and the audit log says what was mended.
-    let house = House::open_in(folder, START.plus(1_000)).await;
-    let op = house.operator();
-    assert_eq!(house.get(&op, "/v1/inboxes").await.ok()["inboxes"], json!([]));
-    let members = house.get(&op, "/v1/members").await.ok().to_string();
+    let host = TestHost::open_in(folder, START.plus(1_000)).await;
+    let op = host.operator();
+    assert_eq!(host.get(&op, "/v1/inboxes").await.ok()["inboxes"], json!([]));
+    let members = host.get(&op, "/v1/members").await.ok().to_string();
     assert!(!members.contains("inbox_"), "its stand-ins went with it: {members}");
-    let audit = house.get(&op, "/v1/audit?kind=repaired").await.ok();
+    let audit = host.get(&op, "/v1/audit?kind=repaired").await.ok();
     assert_eq!(audit["entries"][0]["name"], "inbox", "{audit}");
 }
 
 // covers: WHK-79, WHK-86
 #[tokio::test]
-async fn what_the_keys_do_not_open_is_named() {
+async fn doctor_names_secrets_that_the_keys_do_not_open() {
     let folder = stopped().await;
     let folder = folder.path();
     for (sql, named) in [

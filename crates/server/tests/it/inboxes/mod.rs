@@ -14,18 +14,18 @@ use chorus_server::signature::{Secret, sign};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, START, place, verify};
+use crate::test_host::{Answer, START, TestHost, place, verify};
 
-/// A house with the person ann, the agent bot, and an inbox for it; the inbox's string without the host, and its id.
-pub(crate) async fn with_inbox(house: &House, new: Value) -> (String, String) {
-    let op = house.operator();
-    house.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
+/// A host with the person ann, the agent bot, and an inbox for it; the inbox's string without the host, and its id.
+pub(crate) async fn with_inbox(host: &TestHost, new: Value) -> (String, String) {
+    let op = host.operator();
+    host.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
     let mut body = json!({"agent": "bot"});
     body.as_object_mut().unwrap().extend(new.as_object().unwrap().clone());
-    let made = house.post(&op, "/v1/inboxes", body).await.ok();
+    let made = host.post(&op, "/v1/inboxes", body).await.ok();
     let (url, id) = (made["url"].as_str().unwrap(), made["inbox"]["id"].as_str().unwrap());
     let path =
-        url.strip_prefix(&house.running.url).expect("the string is at the host's own address");
+        url.strip_prefix(&host.running.url).expect("the string is at the host's own address");
     assert!(path.starts_with("/inbox/sk_") && path.len() == "/inbox/sk_".len() + 43, "{path}");
     (path.to_owned(), id.to_owned())
 }
@@ -64,17 +64,17 @@ pub(super) fn full(callback: &str) -> Value {
 
 const CALLBACK: &str = "https://slack-adapter.example.com/cb/C04ABCDEF/tok_abc123";
 
-pub(super) async fn deliver(house: &House, path: &str, body: &Value) -> Answer {
-    House::answer(house.request(Method::POST, path).json(body)).await
+pub(super) async fn deliver(host: &TestHost, path: &str, body: &Value) -> Answer {
+    TestHost::answer(host.request(Method::POST, path).json(body)).await
 }
 
 // covers: WHK-60, WHK-69, WHK-75, WHK-76, WHK-83
 #[tokio::test]
 async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which_tools() {
-    let house = House::open().await;
-    let (path, id) = with_inbox(&house, json!({})).await;
-    let mut bot = house.connect(&house.token("bot").await).await;
-    assert_eq!(deliver(&house, &path, &minimal(CALLBACK)).await.ok(), json!({}));
+    let host = TestHost::open().await;
+    let (path, id) = with_inbox(&host, json!({})).await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    assert_eq!(deliver(&host, &path, &minimal(CALLBACK)).await.ok(), json!({}));
     let told = bot.take().await;
     assert_eq!(told["author"]["displayName"], "alice");
     assert_eq!(told["author"]["kind"], "human");
@@ -85,19 +85,19 @@ async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which
     assert_eq!(told["target"]["directedness"], "to_me");
     assert!(told.get("mcp").is_none());
 
-    assert_eq!(deliver(&house, &path, &full(CALLBACK)).await.ok(), json!({}));
+    assert_eq!(deliver(&host, &path, &full(CALLBACK)).await.ok(), json!({}));
     let told = bot.take().await;
     assert_eq!(told["author"]["displayName"], "svale");
     assert_eq!(told["mcp"], json!([full("")["mcp"]]));
 
     // Nobody else is shown the callback or the tools' headers, wherever they look.
-    let op = house.operator();
+    let op = host.operator();
     let room = told["conversation"]["id"].as_str().unwrap();
-    let shown = house.get(&op, &format!("/v1/inboxes/{id}")).await.ok();
+    let shown = host.get(&op, &format!("/v1/inboxes/{id}")).await.ok();
     assert_eq!(shown["channels"], 2);
-    let token = house.token("bot").await;
+    let token = host.token("bot").await;
     let path = format!("/v1/messages?conversation={room}");
-    let messages = house.get(&token, &path).await.ok();
+    let messages = host.get(&token, &path).await.ok();
     assert_eq!(messages["messages"][0]["author"]["display_name"], "svale");
     assert_eq!(messages["messages"][0]["source"]["author"], "svale");
     for (what, text) in [("inbox", shown.to_string()), ("messages", messages.to_string())] {
@@ -105,7 +105,7 @@ async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which
             assert!(!text.contains(secret), "{what}: {text}");
         }
     }
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     running.stop().await;
     assert!(verify(folder.path()).is_clean(), "{:?}", verify(folder.path()));
 
@@ -124,27 +124,27 @@ async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which
     std::fs::remove_dir(&data).unwrap();
     import(&mut &lines[..], &place(&data), None, START).unwrap();
     assert!(verify(&data).is_clean(), "{:?}", verify(&data));
-    let house = House::open_in(imported, START).await;
-    assert_eq!(house.get(&house.operator(), "/v1/inboxes").await.ok(), json!({"inboxes": []}));
-    assert_eq!(deliver(&house, &path, &minimal(CALLBACK)).await.refused(401), "UNAUTHORIZED");
+    let host = TestHost::open_in(imported, START).await;
+    assert_eq!(host.get(&host.operator(), "/v1/inboxes").await.ok(), json!({"inboxes": []}));
+    assert_eq!(deliver(&host, &path, &minimal(CALLBACK)).await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: WHK-63, WHK-64
 #[tokio::test]
 async fn a_wrong_secret_and_one_that_was_replaced_are_answered_alike_and_change_nothing() {
-    let house = House::open().await;
-    let (path, id) = with_inbox(&house, json!({})).await;
-    deliver(&house, &path, &minimal(CALLBACK)).await.ok();
-    let op = house.operator();
-    let rotated = house.post(&op, &format!("/v1/inboxes/{id}/rotate"), json!({})).await.ok();
+    let host = TestHost::open().await;
+    let (path, id) = with_inbox(&host, json!({})).await;
+    deliver(&host, &path, &minimal(CALLBACK)).await.ok();
+    let op = host.operator();
+    let rotated = host.post(&op, &format!("/v1/inboxes/{id}/rotate"), json!({})).await.ok();
     assert_eq!(rotated["inbox"]["rotated_at"], "2026-09-21T14:13:20.000Z");
-    let audited = house.get(&op, "/v1/audit").await.ok().to_string();
+    let audited = host.get(&op, "/v1/audit").await.ok().to_string();
     assert!(audited.contains("inbox_changed") && !audited.contains("sk_"), "{audited}");
     let mut answers = Vec::new();
     let unknown = format!("/inbox/sk_{}", "A".repeat(43));
     for bad in [&*path, &unknown, "/inbox/sk_", "/inbox/x", "/inbox/%FF", "/inbox/sk_..%2F"] {
         for body in [minimal(CALLBACK), json!({"nonsense": true})] {
-            let answer = deliver(&house, bad, &body).await;
+            let answer = deliver(&host, bad, &body).await;
             let mut error = answer.body["error"].clone();
             assert_eq!(answer.status, 401, "{bad}: {answer:?}");
             error.as_object_mut().unwrap().remove("request_id");
@@ -152,19 +152,19 @@ async fn a_wrong_secret_and_one_that_was_replaced_are_answered_alike_and_change_
         }
     }
     assert!(answers.windows(2).all(|two| two[0] == two[1]), "{answers:?}");
-    let new = rotated["url"].as_str().unwrap().strip_prefix(&house.running.url).unwrap();
-    deliver(&house, new, &full(CALLBACK)).await.ok();
-    house.send(&op, Method::DELETE, &format!("/v1/inboxes/{id}"), None).await.ok();
-    assert_eq!(deliver(&house, new, &full(CALLBACK)).await.refused(401), "UNAUTHORIZED");
-    assert_eq!(house.get(&op, &format!("/v1/inboxes/{id}")).await.refused(404), "NOT_FOUND");
-    assert_eq!(house.get(&op, "/v1/inboxes").await.ok(), json!({"inboxes": []}));
+    let new = rotated["url"].as_str().unwrap().strip_prefix(&host.running.url).unwrap();
+    deliver(&host, new, &full(CALLBACK)).await.ok();
+    host.send(&op, Method::DELETE, &format!("/v1/inboxes/{id}"), None).await.ok();
+    assert_eq!(deliver(&host, new, &full(CALLBACK)).await.refused(401), "UNAUTHORIZED");
+    assert_eq!(host.get(&op, &format!("/v1/inboxes/{id}")).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.get(&op, "/v1/inboxes").await.ok(), json!({"inboxes": []}));
 }
 
 // covers: WHK-63, WHK-65, WHK-82
 #[tokio::test]
 async fn bad_deliveries_are_refused_by_name_and_change_nothing() {
-    let house = House::open().await;
-    let (path, id) = with_inbox(&house, json!({})).await;
+    let host = TestHost::open().await;
+    let (path, id) = with_inbox(&host, json!({})).await;
     let with = |key: &str, value: Value| {
         let mut body = minimal(CALLBACK);
         body[key] = value;
@@ -193,7 +193,7 @@ async fn bad_deliveries_are_refused_by_name_and_change_nothing() {
         (with("mcp", json!({"url": ""})), 400, "VALIDATION_ERROR"),
         (with("chorus", json!("hop")), 400, "VALIDATION_ERROR"),
     ] {
-        let answer = deliver(&house, &path, &body).await;
+        let answer = deliver(&host, &path, &body).await;
         let (shown, got) = (body.to_string(), answer.body["error"]["code"].clone());
         assert_eq!(
             (answer.status, got),
@@ -202,32 +202,32 @@ async fn bad_deliveries_are_refused_by_name_and_change_nothing() {
             &shown[..shown.len().min(200)]
         );
     }
-    let large = house.request(Method::POST, &path).body("x".repeat(1024 * 1024 + 1));
-    assert_eq!(House::answer(large).await.refused(413), "PAYLOAD_TOO_LARGE");
+    let large = host.request(Method::POST, &path).body("x".repeat(1024 * 1024 + 1));
+    assert_eq!(TestHost::answer(large).await.refused(413), "PAYLOAD_TOO_LARGE");
     let cut =
-        house.request(Method::POST, &path).body(minimal(CALLBACK).to_string()[..40].to_owned());
-    assert_eq!(House::answer(cut).await.refused(400), "VALIDATION_ERROR");
-    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+        host.request(Method::POST, &path).body(minimal(CALLBACK).to_string()[..40].to_owned());
+    assert_eq!(TestHost::answer(cut).await.refused(400), "VALIDATION_ERROR");
+    let shown = host.get(&host.operator(), &format!("/v1/inboxes/{id}")).await.ok();
     assert_eq!(shown["channels"], 0);
     // A test is answered, and nothing comes of it.
     let test = with("chorus", json!({"test": true}));
-    assert_eq!(deliver(&house, &path, &test).await.ok(), json!({}));
-    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+    assert_eq!(deliver(&host, &path, &test).await.ok(), json!({}));
+    let shown = host.get(&host.operator(), &format!("/v1/inboxes/{id}")).await.ok();
     assert_eq!(shown["channels"], 0);
 }
 
 // covers: WHK-66
 #[tokio::test]
 async fn only_addresses_that_the_owner_allows_deliver() {
-    let house = House::open().await;
-    let (path, id) = with_inbox(&house, json!({"allow": ["192.0.2.0/24"]})).await;
-    let wrong = deliver(&house, &path, &minimal(CALLBACK)).await;
+    let host = TestHost::open().await;
+    let (path, id) = with_inbox(&host, json!({"allow": ["192.0.2.0/24"]})).await;
+    let wrong = deliver(&host, &path, &minimal(CALLBACK)).await;
     assert_eq!(wrong.refused(401), "UNAUTHORIZED");
-    let (op, one) = (house.operator(), format!("/v1/inboxes/{id}"));
-    let patch = |body| house.send(&op, Method::PATCH, &one, Some(body));
+    let (op, one) = (host.operator(), format!("/v1/inboxes/{id}"));
+    let patch = |body| host.send(&op, Method::PATCH, &one, Some(body));
     let changed = patch(json!({"allow": ["192.0.2.0/24", "127.0.0.1"]})).await.ok();
     assert_eq!(changed["allow"], json!(["192.0.2.0/24", "127.0.0.1/32"]));
-    deliver(&house, &path, &minimal(CALLBACK)).await.ok();
+    deliver(&host, &path, &minimal(CALLBACK)).await.ok();
     assert_eq!(patch(json!({"allow": ["localhost"]})).await.refused(400), "VALIDATION_ERROR");
     assert_eq!(patch(json!({"allow": vec!["::1"; 33]})).await.refused(400), "VALIDATION_ERROR");
     assert_eq!(patch(json!({"nonsense": 1})).await.refused(400), "VALIDATION_ERROR");
@@ -235,54 +235,54 @@ async fn only_addresses_that_the_owner_allows_deliver() {
 
 // covers: WHK-67
 #[tokio::test]
-async fn what_must_be_signed_is_taken_with_a_good_signature_alone() {
-    let house = House::open().await;
+async fn signed_inbox_takes_valid_signatures_only() {
+    let host = TestHost::open().await;
     let text = format!("whsec_{}", BASE64.encode([7; 32]));
-    let (path, id) = with_inbox(&house, json!({"signing_secret": text})).await;
-    let shown = house.get(&house.operator(), &format!("/v1/inboxes/{id}")).await.ok();
+    let (path, id) = with_inbox(&host, json!({"signing_secret": text})).await;
+    let shown = host.get(&host.operator(), &format!("/v1/inboxes/{id}")).await.ok();
     assert_eq!(shown["signed"], true);
     assert!(!shown.to_string().contains("whsec_"));
     let body = minimal(CALLBACK).to_string();
     let send = async |secret: &str, at, body: &str, signed: &str| {
         let headers = sign(&Secret::parse(secret).unwrap(), "msg_1", at, signed.as_bytes());
-        let request = house.request(Method::POST, &path).headers(headers).body(body.to_owned());
-        House::answer(request).await.status
+        let request = host.request(Method::POST, &path).headers(headers).body(body.to_owned());
+        TestHost::answer(request).await.status
     };
     let other = format!("whsec_{}", BASE64.encode([8; 32]));
-    assert_eq!(deliver(&house, &path, &minimal(CALLBACK)).await.refused(401), "UNAUTHORIZED");
+    assert_eq!(deliver(&host, &path, &minimal(CALLBACK)).await.refused(401), "UNAUTHORIZED");
     assert_eq!(send(&other, START, &body, &body).await, 401);
     assert_eq!(send(&text, START, &body, "{}").await, 401);
     assert_eq!(send(&text, START.plus(-400_000), &body, &body).await, 401);
     assert_eq!(send(&text, START, &body, &body).await, 200);
-    let (op, one) = (house.operator(), format!("/v1/inboxes/{id}"));
-    let bad = house.send(&op, Method::PATCH, &one, Some(json!({"signing_secret": "secret"}))).await;
+    let (op, one) = (host.operator(), format!("/v1/inboxes/{id}"));
+    let bad = host.send(&op, Method::PATCH, &one, Some(json!({"signing_secret": "secret"}))).await;
     assert_eq!(bad.refused(400), "VALIDATION_ERROR");
-    house.send(&op, Method::PATCH, &one, Some(json!({"signing_secret": null}))).await.ok();
-    deliver(&house, &path, &full(CALLBACK)).await.ok();
+    host.send(&op, Method::PATCH, &one, Some(json!({"signing_secret": null}))).await.ok();
+    deliver(&host, &path, &full(CALLBACK)).await.ok();
 }
 
 // covers: WHK-67
 #[tokio::test]
-async fn what_must_come_with_a_token_is_taken_with_one_for_this_inbox_alone() {
+async fn token_inbox_takes_its_own_tokens_only() {
     use ed25519_dalek::SigningKey;
     use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
     use ed25519_dalek::pkcs8::{EncodePrivateKey, EncodePublicKey};
     use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 
-    let house = House::open().await;
+    let host = TestHost::open().await;
     let (key, stranger) = (SigningKey::from_bytes(&[1; 32]), SigningKey::from_bytes(&[2; 32]));
     let pem = key.verifying_key().to_public_key_pem(LineEnding::LF).unwrap();
-    let (path, id) = with_inbox(&house, json!({"jwt_key": pem})).await;
+    let (path, id) = with_inbox(&host, json!({"jwt_key": pem})).await;
     let now = START.0 / 1_000;
     let send = async |key: &SigningKey, claims: Value| {
         let der = key.to_pkcs8_der().unwrap();
         let signer = EncodingKey::from_ed_der(der.as_bytes());
         let token = encode(&Header::new(Algorithm::EdDSA), &claims, &signer).unwrap();
-        let request = house.request(Method::POST, &path).bearer_auth(token);
-        House::answer(request.json(&minimal(CALLBACK))).await.status
+        let request = host.request(Method::POST, &path).bearer_auth(token);
+        TestHost::answer(request.json(&minimal(CALLBACK))).await.status
     };
     let good = json!({"aud": id, "exp": now + 60, "iat": now});
-    assert_eq!(deliver(&house, &path, &minimal(CALLBACK)).await.status, 401);
+    assert_eq!(deliver(&host, &path, &minimal(CALLBACK)).await.status, 401);
     assert_eq!(send(&stranger, good.clone()).await, 401);
     assert_eq!(send(&key, json!({"aud": "inb_other", "exp": now + 60})).await, 401);
     assert_eq!(send(&key, json!({"exp": now + 60})).await, 401);
@@ -292,30 +292,30 @@ async fn what_must_come_with_a_token_is_taken_with_one_for_this_inbox_alone() {
     // A key that is public signs nothing: a token by its text as a shared secret is none.
     let hmac = EncodingKey::from_secret(pem.as_bytes());
     let forged = encode(&Header::new(Algorithm::HS256), &good, &hmac).unwrap();
-    let request = house.request(Method::POST, &path).bearer_auth(forged).json(&minimal(CALLBACK));
-    assert_eq!(House::answer(request).await.status, 401);
+    let request = host.request(Method::POST, &path).bearer_auth(forged).json(&minimal(CALLBACK));
+    assert_eq!(TestHost::answer(request).await.status, 401);
     assert_eq!(send(&key, good).await, 200);
-    let (op, all) = (house.operator(), "/v1/inboxes");
+    let (op, all) = (host.operator(), "/v1/inboxes");
     let bad = json!({"agent": "bot", "jwt_key": "-----BEGIN PUBLIC KEY-----"});
-    assert_eq!(house.post(&op, all, bad).await.refused(400), "VALIDATION_ERROR");
+    assert_eq!(host.post(&op, all, bad).await.refused(400), "VALIDATION_ERROR");
 }
 
 // covers: WHK-61
 #[tokio::test]
 async fn inboxes_are_for_who_runs_the_room_and_stand_ins_have_no_tokens() {
-    let house = House::open().await;
-    let (_, id) = with_inbox(&house, json!({"name": "bridge"})).await;
-    let (op, bot) = (house.operator(), house.token("bot").await);
+    let host = TestHost::open().await;
+    let (_, id) = with_inbox(&host, json!({"name": "bridge"})).await;
+    let (op, bot) = (host.operator(), host.token("bot").await);
     let new = json!({"agent": "bot"});
-    assert_eq!(house.post(&bot, "/v1/inboxes", new).await.refused(403), "INSUFFICIENT_AUTHORITY");
-    assert_eq!(house.get(&bot, "/v1/inboxes").await.ok(), json!({"inboxes": []}));
+    assert_eq!(host.post(&bot, "/v1/inboxes", new).await.refused(403), "INSUFFICIENT_AUTHORITY");
+    assert_eq!(host.get(&bot, "/v1/inboxes").await.ok(), json!({"inboxes": []}));
     let one = format!("/v1/inboxes/{id}");
-    assert_eq!(house.get(&bot, &one).await.refused(404), "NOT_FOUND");
-    let rotated = house.post(&bot, &format!("{one}/rotate"), json!({})).await;
+    assert_eq!(host.get(&bot, &one).await.refused(404), "NOT_FOUND");
+    let rotated = host.post(&bot, &format!("{one}/rotate"), json!({})).await;
     assert_eq!(rotated.refused(404), "NOT_FOUND");
-    let unknown = house.post(&op, "/v1/inboxes", json!({"agent": "nobody"})).await;
+    let unknown = host.post(&op, "/v1/inboxes", json!({"agent": "nobody"})).await;
     assert_eq!(unknown.refused(404), "NOT_FOUND");
-    let members = house.get(&op, "/v1/members").await.ok();
+    let members = host.get(&op, "/v1/members").await.ok();
     let stand_in = |m: &&Value| m["id"].as_str().unwrap().starts_with("inbox_");
     let stand_ins: Vec<&Value> =
         members["members"].as_array().unwrap().iter().filter(stand_in).collect();
@@ -323,42 +323,42 @@ async fn inboxes_are_for_who_runs_the_room_and_stand_ins_have_no_tokens() {
     for member in stand_ins {
         assert_eq!(member["display_name"], "bridge");
         let token = json!({"agent": member["id"], "role": "worker"});
-        assert_eq!(house.post(&op, "/v1/tokens", token).await.refused(409), "CONFLICT");
+        assert_eq!(host.post(&op, "/v1/tokens", token).await.refused(409), "CONFLICT");
     }
 }
 
 // covers: WHK-101
 #[tokio::test]
-async fn what_was_delivered_before_is_not_said_again_with_a_delivery_that_supersedes_it() {
-    let house = House::open().await;
-    let (path, _) = with_inbox(&house, json!({})).await;
-    let mut bot = house.connect(&house.token("bot").await).await;
+async fn superseding_delivery_repeats_no_earlier_message() {
+    let host = TestHost::open().await;
+    let (path, _) = with_inbox(&host, json!({})).await;
+    let mut bot = host.connect(&host.token("bot").await).await;
     let piece = |id: &str, text: &str| json!({"id": id, "sender": "alice", "content": text});
     let mut body = minimal(CALLBACK);
     body["message"] = piece("m2", "The deploy");
     body["chorus"] = json!({"earlier": [piece("m1", "It is down.")]});
-    deliver(&house, &path, &body).await.ok();
+    deliver(&host, &path, &body).await.ok();
     assert_eq!(bot.take().await["content"][0]["text"], "It is down.\n\nThe deploy");
     body["message"] = piece("m4", "and why?");
     let earlier = [("m1", "It is down."), ("m2", "The deploy"), ("m3", "I mean")];
     let earlier = earlier.map(|(id, text)| piece(id, text));
     body["chorus"] = json!({"earlier": earlier, "supersedes": ["m2"]});
-    deliver(&house, &path, &body).await.ok();
+    deliver(&host, &path, &body).await.ok();
     assert_eq!(bot.take().await["content"][0]["text"], "I mean\n\nand why?");
 }
 
 // covers: WHK-68, WHK-77
 #[tokio::test]
 async fn fragments_parts_and_knocks_become_text_and_the_same_message_comes_once() {
-    let house = House::open().await;
-    let (path, _) = with_inbox(&house, json!({})).await;
-    let mut bot = house.connect(&house.token("bot").await).await;
+    let host = TestHost::open().await;
+    let (path, _) = with_inbox(&host, json!({})).await;
+    let mut bot = host.connect(&host.token("bot").await).await;
     let mut body = minimal(CALLBACK);
     body["message"] = json!({"id": "m2", "sender": "al\nice", "content": "and why?"});
     body["chorus"] =
         json!({"earlier": [{"id": "m1", "sender": "alice", "content": "It is down."}]});
     for _ in 0..2 {
-        deliver(&house, &path, &body).await.ok();
+        deliver(&host, &path, &body).await.ok();
     }
     let told = bot.take().await;
     assert_eq!(told["content"][0]["text"], "It is down.\n\nand why?");
@@ -368,12 +368,12 @@ async fn fragments_parts_and_knocks_become_text_and_the_same_message_comes_once(
     let log = json!({"type": "upload", "name": "log.txt", "media_type": "text/plain", "data": BASE64.encode("red")});
     let parts = json!([{"type": "text", "text": "see the log"}, log, {"type": "asset", "asset_id": "ast_theirs"}]);
     body["chorus"] = json!({"parts": parts});
-    deliver(&house, &path, &body).await.ok();
+    deliver(&host, &path, &body).await.ok();
     let told = bot.take().await;
     assert_eq!(told["content"][0]["text"], "see the log");
     let asset = told["content"][1]["asset_id"].as_str().unwrap();
-    let token = house.token("bot").await;
-    assert_eq!(house.get(&token, &format!("/v1/assets/{asset}")).await.status, 200);
+    let token = host.token("bot").await;
+    assert_eq!(host.get(&token, &format!("/v1/assets/{asset}")).await.status, 200);
     assert_eq!(
         told["content"][2],
         json!({"type": "text", "text": "[file ast_theirs of the service]"})
@@ -381,7 +381,7 @@ async fn fragments_parts_and_knocks_become_text_and_the_same_message_comes_once(
 
     body["message"] = json!({"id": "m4", "sender": "alice", "content": ""});
     body["chorus"] = json!({"knock": {"pull_with": "chat.read_thread"}});
-    deliver(&house, &path, &body).await.ok();
+    deliver(&host, &path, &body).await.ok();
     let told = bot.take().await;
     assert_eq!(
         (&told["attention"]["policy"], &told["injection"]["mode"]),
@@ -392,17 +392,17 @@ async fn fragments_parts_and_knocks_become_text_and_the_same_message_comes_once(
 
 // covers: WHK-65
 #[tokio::test]
-async fn who_delivers_too_fast_is_told_to_wait() {
+async fn too_fast_sender_is_told_to_wait() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::open_with(folder, START, |config| {
+    let host = TestHost::open_with(folder, START, |config| {
         config.settings.limits.member_per_second = 1;
         config.settings.limits.member_burst = 2;
     })
     .await;
-    let (path, _) = with_inbox(&house, json!({})).await;
+    let (path, _) = with_inbox(&host, json!({})).await;
     for _ in 0..2 {
-        deliver(&house, &path, &minimal(CALLBACK)).await.ok();
+        deliver(&host, &path, &minimal(CALLBACK)).await.ok();
     }
-    let limited = deliver(&house, &path, &minimal(CALLBACK)).await;
+    let limited = deliver(&host, &path, &minimal(CALLBACK)).await;
     assert_eq!(limited.refused(429), "RATE_LIMITED");
 }

@@ -1,7 +1,6 @@
 //! Two hosts on one database, and one service that is answered.
 
-use std::time::Duration;
-
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 
 use super::back::{message, message_later, say, says};
@@ -18,7 +17,7 @@ fn content(said: &Value) -> &str {
 
 // covers: OPS-156
 #[tokio::test]
-async fn what_one_host_is_at_the_other_leaves_alone_until_that_has_gone() {
+async fn callback_of_one_host_is_taken_over_only_when_it_is_gone() {
     let (one, other) = two().await;
     let mut slack = Remote::open().await;
     let (path, _) = with_inbox(&one, json!({})).await;
@@ -45,7 +44,7 @@ async fn what_one_host_is_at_the_other_leaves_alone_until_that_has_gone() {
 
 // covers: OPS-156
 #[tokio::test]
-async fn what_an_agent_says_by_several_hosts_goes_back_once_and_in_order() {
+async fn replies_through_several_hosts_are_sent_once_and_in_order() {
     let (one, other) = two().await;
     let mut slack = Remote::open().await;
     let (path, _) = with_inbox(&one, json!({})).await;
@@ -53,9 +52,8 @@ async fn what_an_agent_says_by_several_hosts_goes_back_once_and_in_order() {
     let mut bot = one.connect(&token).await;
     let first = says("m1", "and?", &slack.at("/cb/1"));
     // An inbox that was made by another host is known here a moment later.
-    while deliver(&other, &path, &first).await.status == 401 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let status = async || deliver(&other, &path, &first).await.status;
+    eventually("the other host knows the inbox", async || status().await != 401).await;
     let event = bot.take().await;
     assert_eq!(slack.take().await["state"], "processing");
     slack.is_busy(5);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{deliver, minimal, with_inbox};
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 use crate::webhook::Remote;
 
 /// Ways to write this machine.
@@ -12,9 +12,9 @@ fn here(port: u16) -> Vec<String> {
     hosts.iter().map(|host| format!("http://{host}:{port}/cb/tok_1")).collect()
 }
 
-async fn open(public_url: Option<&str>) -> House {
+async fn open(public_url: Option<&str>) -> TestHost {
     let public_url = public_url.map(str::to_owned);
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.settings.webhook.allow.clear();
         config.public_url = public_url;
     })
@@ -22,34 +22,34 @@ async fn open(public_url: Option<&str>) -> House {
 }
 
 /// It is reached at its address, whatever it says of itself.
-fn at_its_address(house: &mut House) {
-    house.running.url = format!("http://{}", house.running.addr);
+fn at_its_address(host: &mut TestHost) {
+    host.running.url = format!("http://{}", host.running.addr);
 }
 
 // covers: WHK-407
 #[tokio::test]
 async fn no_service_has_this_host_post_to_its_own_machine() {
     for public_url in [None, Some("https://chorus.example.com")] {
-        let mut house = open(public_url).await;
-        at_its_address(&mut house);
-        let op = house.operator();
-        house.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
-        let made = house.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
+        let mut host = open(public_url).await;
+        at_its_address(&mut host);
+        let op = host.operator();
+        host.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await.ok();
+        let made = host.post(&op, "/v1/inboxes", json!({"agent": "bot"})).await.ok();
         let url = made["url"].as_str().unwrap();
         let path = url[url.find("/inbox/").unwrap()..].to_owned();
-        for port in [house.running.addr.port(), 9] {
+        for port in [host.running.addr.port(), 9] {
             for callback in here(port) {
-                let refused = deliver(&house, &path, &minimal(&callback)).await;
+                let refused = deliver(&host, &path, &minimal(&callback)).await;
                 assert_eq!(refused.refused(422), "ADDRESS_REFUSED", "{callback}");
             }
         }
         // Behind a proxy not even an operator has it post there, and nowhere an agent that orchestrates.
         let remote = Remote::open().await;
         let new = json!({"member": "weather", "url": remote.url()});
-        let boss = house.token_of("bot", "orchestrator").await;
-        let refused = house.post(&boss, "/v1/endpoints", new.clone()).await;
+        let boss = host.token_of("bot", "orchestrator").await;
+        let refused = host.post(&boss, "/v1/endpoints", new.clone()).await;
         assert_eq!(refused.refused(422), "ADDRESS_REFUSED");
-        let typed = house.post(&op, "/v1/endpoints", new).await;
+        let typed = host.post(&op, "/v1/endpoints", new).await;
         match public_url {
             None => drop(typed.ok()),
             Some(_) => assert_eq!(typed.refused(422), "ADDRESS_REFUSED"),
@@ -59,9 +59,9 @@ async fn no_service_has_this_host_post_to_its_own_machine() {
 
 // covers: WHK-407
 #[tokio::test]
-async fn what_is_allowed_by_name_is_for_services_too() {
-    let house = House::open().await;
-    let (path, _) = with_inbox(&house, json!({})).await;
+async fn allowed_networks_apply_to_services_too() {
+    let host = TestHost::open().await;
+    let (path, _) = with_inbox(&host, json!({})).await;
     let remote = Remote::open().await;
-    deliver(&house, &path, &minimal(&remote.at("/cb/tok_1"))).await.ok();
+    deliver(&host, &path, &minimal(&remote.at("/cb/tok_1"))).await.ok();
 }

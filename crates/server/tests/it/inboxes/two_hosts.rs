@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use chorus_core::model::limits;
+use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::with_inbox;
-use crate::house::{House, PATIENCE};
+use crate::test_host::TestHost;
 use crate::webhook::{messages, open};
 
 /// After which nobody says anything any more.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// `here` has a room with ann and the agent `far`, which is the agent `bot` of `there`.
-async fn connected(here: &House, there: &House) -> String {
+async fn connected(here: &TestHost, there: &TestHost) -> String {
     let (path, _) = with_inbox(there, json!({})).await;
     let room = here.room(&[]).await;
     let url = format!("{}{path}", there.running.url);
@@ -23,16 +24,12 @@ async fn connected(here: &House, there: &House) -> String {
     room
 }
 
-async fn until_said(house: &House, room: &str, count: usize) -> Vec<(String, String)> {
-    let began = std::time::Instant::now();
-    loop {
-        let all = messages(house, room).await;
-        if all.len() >= count {
-            return all;
-        }
-        assert!(began.elapsed() < PATIENCE, "{all:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn until_said(host: &TestHost, room: &str, count: usize) -> Vec<(String, String)> {
+    eventually(&format!("{count} messages are there"), async || {
+        let all = messages(host, room).await;
+        if all.len() >= count { Ok(all) } else { Err(all) }
+    })
+    .await
 }
 
 // covers: WHK-85

@@ -30,7 +30,7 @@ async fn post(
     session: Option<&str>,
     message: &Value,
 ) -> (u16, Option<String>, Value) {
-    let mut request = world.house.request(Method::POST, path).json(message);
+    let mut request = world.host.request(Method::POST, path).json(message);
     request = request.header("accept", "application/json, text/event-stream");
     if let Some(bearer) = bearer {
         request = request.bearer_auth(bearer);

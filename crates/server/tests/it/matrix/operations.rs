@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::table::{self, Findings, Row};
 use super::world::{World, answer};
-use crate::house::House;
+use crate::test_host::TestHost;
 
 /// Every row of REST.
 pub(super) fn rows() -> Vec<Row> {
@@ -16,13 +16,13 @@ pub(super) fn rows() -> Vec<Row> {
 
 /// Only SQLite has backups.
 fn is_of_another_engine(world: &World, row: &Row) -> bool {
-    let postgres = chorus_cluster::under_test(world.house.folder.path()).unwrap().is_some();
+    let postgres = chorus_cluster::under_test(world.host.folder.path()).unwrap().is_some();
     postgres && row.name == "back_up"
 }
 
 /// Each operation of the document: method and path by its name.
 async fn documented(world: &World) -> BTreeMap<String, String> {
-    let document = House::answer(world.house.request(Method::GET, "/v1/openapi.json")).await.ok();
+    let document = TestHost::answer(world.host.request(Method::GET, "/v1/openapi.json")).await.ok();
     let paths = document["paths"].as_object().unwrap();
     let operations = paths.iter().flat_map(|(path, methods)| {
         methods.as_object().unwrap().iter().map(move |(method, operation): (&String, &Value)| {

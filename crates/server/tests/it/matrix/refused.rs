@@ -10,7 +10,7 @@ use super::operations;
 use super::secrets::{self, Used};
 use super::table::{Caller, Cell, Findings};
 use super::world::{World, answer, text};
-use crate::house::House;
+use crate::test_host::TestHost;
 use crate::webhook::Remote;
 
 /// What they are, the bearer, and the status with which it is refused.
@@ -19,26 +19,26 @@ type Bad = (&'static str, String, u16);
 impl World {
     /// A token of a member of its own, and its id.
     async fn issued(&mut self, ttl_s: u64) -> (String, String, String) {
-        let (member, op) = (self.id(), self.house.operator());
+        let (member, op) = (self.id(), self.host.operator());
         let new = json!({"agent": member, "role": "worker", "ttl_s": ttl_s});
-        let made = self.house.post(&op, "/v1/tokens", new).await.ok();
+        let made = self.host.post(&op, "/v1/tokens", new).await.ok();
         (member, text(&made["token"]), text(&made["jti"]))
     }
 
     /// The token of a turn that was given for a token which has been revoked since.
     async fn turn_of_revoked(&mut self) -> String {
-        let op = self.house.operator();
+        let op = self.host.operator();
         let new = json!({"agent": "bot", "role": "worker"});
-        let made = self.house.post(&op, "/v1/tokens", new).await.ok();
+        let made = self.host.post(&op, "/v1/tokens", new).await.ok();
         let event = self.make("question").await;
         let claim = json!({"event": event});
-        let claim = self.house.post(&text(&made["token"]), "/v1/claims", claim).await.ok();
+        let claim = self.host.post(&text(&made["token"]), "/v1/claims", claim).await.ok();
         self.delete(&format!("/v1/tokens/{}", text(&made["jti"]))).await;
         text(&claim["turn_token"])
     }
 
     async fn delete(&self, path: &str) {
-        self.house.send(&self.house.operator(), Method::DELETE, path, None).await.ok();
+        self.host.send(&self.host.operator(), Method::DELETE, path, None).await.ok();
     }
 }
 
@@ -58,12 +58,12 @@ fn unsigned(token: &str) -> String {
 
 /// One of each kind. Time goes on, and stands still when this returns.
 async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
-    let op = world.house.operator();
+    let op = world.host.operator();
     let (_, of_old_key, _) = world.issued(60).await;
     let (_, revoked_of_old_key, jti) = world.issued(86_400).await;
     world.delete(&format!("/v1/tokens/{jti}")).await;
     let elsewhere_of_old_key = world.elsewhere.operator();
-    world.house.post(&op, "/v1/tokens/rotate", json!({})).await.ok();
+    world.host.post(&op, "/v1/tokens/rotate", json!({})).await.ok();
     world.open_elsewhere_anew().await;
     let (_, expired, _) = world.issued(60).await;
     let (_, revoked, jti) = world.issued(86_400).await;
@@ -71,13 +71,13 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
     let (removed, of_removed, _) = world.issued(86_400).await;
     world.delete(&format!("/v1/members/{removed}")).await;
     let turn = world.turn().await;
-    let strange = House::open().await;
+    let strange = TestHost::open().await;
     let before_rotation = secrets::delivered(world, remote).await;
     let new = json!({"url": remote.at("/inbox/sk_new")});
     let path = format!("/v1/endpoints/{}/rotate", secrets::MEMBER);
-    world.house.post(&op, &path, new).await.ok();
+    world.host.post(&op, &path, new).await.ok();
     // More than half an hour, in which turns end too.
-    world.house.pass(40 * 60_000).await;
+    world.host.pass(40 * 60_000).await;
     let of_revoked = world.turn_of_revoked().await;
     let alive = secrets::delivered(world, remote).await;
     let cut = |token: &str| token[..token.len() - 4].to_owned();
@@ -114,11 +114,11 @@ const IN_PASSING: [&str; 3] = ["turn_", "delivery_", "session_"];
 
 /// All that is kept.
 async fn everything(world: &World) -> (Vec<String>, Vec<Value>) {
-    let op = world.house.operator();
-    let export = text(&world.house.get(&op, "/v1/export").await.ok());
+    let op = world.host.operator();
+    let export = text(&world.host.get(&op, "/v1/export").await.ok());
     let is_told = |line: &&str| PROGRESS.iter().all(|what| !line.starts_with(what));
     let lines = export.lines().filter(is_told).map(str::to_owned).collect();
-    let audit = world.house.get(&op, "/v1/audit?limit=1000").await.ok();
+    let audit = world.host.get(&op, "/v1/audit?limit=1000").await.ok();
     assert!(audit.get("next").is_none_or(Value::is_null), "the page holds all");
     let is_kept = |entry: &&Value| {
         let kind = entry["kind"].as_str().unwrap_or_default();
@@ -172,7 +172,7 @@ async fn no_operation_takes_a_token_that_is_good_for_nothing() {
 
 // covers: OPS-461
 #[tokio::test]
-async fn what_a_delivery_brought_ends_with_the_connection_string_it_came_by() {
+async fn credentials_of_a_delivery_end_with_its_connection_string() {
     for (how, method, path, body) in [
         (
             "rotated",
@@ -189,8 +189,8 @@ async fn what_a_delivery_brought_ends_with_the_connection_string_it_came_by() {
         let delivered = secrets::delivered(&mut world, &mut remote).await;
         let Used { callback, tools } = delivered.used(&world).await;
         assert_eq!((callback, tools), (200, 200), "before it is {how}");
-        let op = world.house.operator();
-        world.house.send(&op, method, &path, body).await.ok();
+        let op = world.host.operator();
+        world.host.send(&op, method, &path, body).await.ok();
         let Used { callback, tools } = delivered.used(&world).await;
         assert_eq!((callback, tools), (401, 401), "{how}");
     }

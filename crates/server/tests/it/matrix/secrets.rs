@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::table::Caller;
 use super::world::{INITIALIZE, World, answer, text};
-use crate::house::House;
+use crate::test_host::TestHost;
 use crate::webhook::Remote;
 
 /// The agent behind a connection string.
@@ -38,9 +38,9 @@ pub(super) async fn reach(world: &mut World, remote: &Remote) {
 pub(super) async fn delivered(world: &mut World, remote: &mut Remote) -> Delivered {
     let said = format!("@{MEMBER} can you look at {}?", world.id());
     world.say(&said, json!({})).await;
-    let delivery = remote.take_later(&world.house).await;
+    let delivery = remote.take_later(&world.host).await;
     let path = |url: &Value| {
-        let path = text(url).strip_prefix(&world.house.running.url).map(str::to_owned);
+        let path = text(url).strip_prefix(&world.host.running.url).map(str::to_owned);
         path.unwrap_or_else(|| panic!("not of this host: {url}"))
     };
     let callback = path(&delivery["callback"]);
@@ -58,7 +58,7 @@ impl Delivered {
     /// Says by the callback what it is doing, and looks at its tools.
     pub(super) async fn used(&self, world: &World) -> Used {
         let status = json!({"type": "status", "status": "looking"});
-        let request = world.house.request(Method::POST, &self.callback).json(&status);
+        let request = world.host.request(Method::POST, &self.callback).json(&status);
         let (callback, _) = answer(request).await;
         let asked = format!("POST {} {INITIALIZE}", self.tools);
         let (tools, _) = answer(world.request(&asked, Some(self.bearer.as_str()))).await;
@@ -90,7 +90,7 @@ async fn a_callback_and_its_bearer_are_for_one_channel_and_one_day() {
     let request = world.elsewhere.request(Method::POST, &delivered.callback);
     let (status, _) = answer(request.json(&json!({"type": "status", "status": "x"}))).await;
     assert_eq!(status, 401, "in another workspace");
-    world.house.pass(25 * 3_600_000).await;
+    world.host.pass(25 * 3_600_000).await;
     let Used { callback, tools } = delivered.used(&world).await;
     assert_eq!((callback, tools), (401, 401), "a day later");
 }
@@ -101,21 +101,21 @@ async fn the_secret_of_an_inbox_ends_with_its_rotation_and_its_removal() {
     let world = World::open().await;
     let made = world.post(Caller::Operator, "/v1/inboxes", json!({"agent": "bot"})).await;
     let path = |shown: &Value| {
-        text(&shown["url"]).strip_prefix(&world.house.running.url).unwrap().to_owned()
+        text(&shown["url"]).strip_prefix(&world.host.running.url).unwrap().to_owned()
     };
     let (first, id) = (path(&made), text(&made["inbox"]["id"]));
     let deliver = async |path: &str, id: &str| {
         let message = json!({"id": id, "sender": "alice", "content": "hello"});
         let body = json!({"channel": {"id": "C1", "name": "general", "service": "Slack"},
             "message": message, "callback": "https://slack.example.com/cb"});
-        House::answer(world.house.request(Method::POST, path).json(&body)).await.status
+        TestHost::answer(world.host.request(Method::POST, path).json(&body)).await.status
     };
     assert_eq!(deliver(&first, "m1").await, 200);
     let rotated =
         world.post(Caller::Operator, &format!("/v1/inboxes/{id}/rotate"), json!({})).await;
     let second = path(&rotated);
     assert_eq!((deliver(&first, "m2").await, deliver(&second, "m3").await), (401, 200));
-    let op = world.house.operator();
-    world.house.send(&op, Method::DELETE, &format!("/v1/inboxes/{id}"), None).await.ok();
+    let op = world.host.operator();
+    world.host.send(&op, Method::DELETE, &format!("/v1/inboxes/{id}"), None).await.ok();
     assert_eq!(deliver(&second, "m4").await, 401);
 }

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::operations;
 use super::table::Findings;
 use super::world::INITIALIZE;
-use crate::house::{House, START};
 use crate::mcp::clients::Wire;
+use crate::test_host::{START, TestHost};
 
 /// A host with an agent that may not call this tool unasked.
-async fn host(tool: &str) -> House {
+async fn host(tool: &str) -> TestHost {
     let tool = tool.to_owned();
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.settings.approvals.sensitive_tools = vec![tool];
         config.settings.limits.failures_per_second = 0;
     })
@@ -25,8 +25,8 @@ async fn host(tool: &str) -> House {
 }
 
 /// The tools that do what an operation does, by the operation's name.
-async fn documented(house: &House) -> BTreeMap<String, BTreeSet<String>> {
-    let document = House::answer(house.request(Method::GET, "/v1/openapi.json")).await.ok();
+async fn documented(host: &TestHost) -> BTreeMap<String, BTreeSet<String>> {
+    let document = TestHost::answer(host.request(Method::GET, "/v1/openapi.json")).await.ok();
     let paths = document["paths"].as_object().unwrap().values();
     let operations = paths.flat_map(|methods| methods.as_object().unwrap().values());
     let named = operations.map(|operation| {
@@ -52,9 +52,9 @@ fn about_nothing(asked: &str) -> (Method, String, String) {
     (next().parse().unwrap(), next(), next())
 }
 
-async fn waits(house: &House, bearer: &str, asked: &str) -> bool {
+async fn waits(host: &TestHost, bearer: &str, asked: &str) -> bool {
     let (method, path, body) = about_nothing(asked);
-    let request = house.request(method, &path).bearer_auth(bearer).body(body);
+    let request = host.request(method, &path).bearer_auth(bearer).body(body);
     let request = request.header("content-type", "application/json");
     let answer = request.send().await.unwrap();
     if answer.status().is_success() {
@@ -69,17 +69,17 @@ async fn each_operation_that_does_what_a_sensitive_tool_does_waits_and_no_other(
     let (rows, mut findings) = (operations::rows(), Findings::default());
     // What is sent is kept whole, and waits once it is known to be good: tested where it is decided.
     for tool in Tool::ALL.into_iter().filter(|tool| !tool.sends()) {
-        let house = host(tool.name()).await;
-        house.room(&["bot"]).await;
-        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
-        let known = documented(&house).await;
+        let host = host(tool.name()).await;
+        host.room(&["bot"]).await;
+        let (ann, bot) = (host.token("ann").await, host.token("bot").await);
+        let known = documented(&host).await;
         for row in &rows {
             let expected = known[&row.name].contains(tool.name());
-            if waits(&house, &bot, &row.asked).await != expected {
+            if waits(&host, &bot, &row.asked).await != expected {
                 let what = if expected { "does not wait" } else { "waits" };
                 findings.say(format!("{} {what} where {} is sensitive", row.name, tool.name()));
             }
-            if expected && waits(&house, &ann, &row.asked).await {
+            if expected && waits(&host, &ann, &row.asked).await {
                 findings.say(format!("{} waits for a person, too", row.name));
             }
         }
@@ -107,9 +107,9 @@ async fn a_tool_that_does_what_a_sensitive_one_does_waits_too() {
         pairs.extend(read_by.clone().map(|(called, args)| (tool, called, args, true)));
     }
     for (sensitive, called, args, expected) in pairs {
-        let house = host(sensitive).await;
-        house.room(&["bot"]).await;
-        let refused = house.tool(&house.token("bot").await, called, args).await.unwrap_err();
+        let host = host(sensitive).await;
+        host.room(&["bot"]).await;
+        let refused = host.tool(&host.token("bot").await, called, args).await.unwrap_err();
         assert_eq!(refused == "APPROVAL_REQUIRED", expected, "{sensitive}: {called}: {refused}");
     }
 }
@@ -117,36 +117,36 @@ async fn a_tool_that_does_what_a_sensitive_one_does_waits_too() {
 // covers: ATT-422
 #[tokio::test]
 async fn the_same_by_rest_and_by_another_tool_is_the_same_request() {
-    let house = host("chat.resolve").await;
-    let room = house.room(&["bot"]).await;
-    let (ann, bot, op) = (house.token("ann").await, house.token("bot").await, house.operator());
+    let host = host("chat.resolve").await;
+    let room = host.room(&["bot"]).await;
+    let (ann, bot, op) = (host.token("ann").await, host.token("bot").await, host.operator());
     let new = json!({"conversation": room, "title": "work"});
-    let thread = house.post(&ann, "/v1/threads", new).await.ok()["id"].clone();
+    let thread = host.post(&ann, "/v1/threads", new).await.ok()["id"].clone();
     let path = format!("/v1/threads/{}", thread.as_str().unwrap());
     let patch = Some(json!({"status": "resolved", "reason": "done"}));
-    let resolve = async || house.send(&bot, Method::PATCH, &path, patch.clone()).await;
+    let resolve = async || host.send(&bot, Method::PATCH, &path, patch.clone()).await;
     assert_eq!(resolve().await.refused(403), "APPROVAL_REQUIRED");
     // A query that nobody reads says nothing of it.
     let beside = format!("{path}?status=blocked&reason=other");
-    let asked = house.send(&bot, Method::PATCH, &beside, patch.clone()).await;
+    let asked = host.send(&bot, Method::PATCH, &beside, patch.clone()).await;
     assert_eq!(asked.refused(403), "APPROVAL_REQUIRED");
     let update = json!({"thread_id": thread, "status": "resolved", "reason": "done"});
     for (tool, args) in [
         ("chat.resolve", json!({"threadId": thread, "note": "done"})),
         ("update_thread_status", update.clone()),
     ] {
-        assert_eq!(house.tool(&bot, tool, args).await.unwrap_err(), "APPROVAL_REQUIRED");
+        assert_eq!(host.tool(&bot, tool, args).await.unwrap_err(), "APPROVAL_REQUIRED");
     }
-    let waits = house.get(&op, "/v1/approvals").await.ok();
+    let waits = host.get(&op, "/v1/approvals").await.ok();
     let [one] = &waits["approvals"].as_array().unwrap()[..] else { panic!("{waits}") };
     assert_eq!(one["arguments"], json!({"note": "done", "threadId": thread}));
     // Whatever else becomes of a thread is another matter.
     let other = json!({"conversation": room, "title": "other work"});
-    let other = house.post(&ann, "/v1/threads", other).await.ok()["id"].clone();
+    let other = host.post(&ann, "/v1/threads", other).await.ok()["id"].clone();
     let other = format!("/v1/threads/{}", other.as_str().unwrap());
-    house.send(&bot, Method::PATCH, &other, Some(json!({"status": "blocked"}))).await.ok();
+    host.send(&bot, Method::PATCH, &other, Some(json!({"status": "blocked"}))).await.ok();
     let path_of = format!("/v1/approvals/{}", one["id"].as_str().unwrap());
-    house.post(&op, &path_of, json!({"approved": true})).await.ok();
+    host.post(&op, &path_of, json!({"approved": true})).await.ok();
     assert_eq!(resolve().await.ok()["status"], "resolved");
 }
 
@@ -154,14 +154,14 @@ async fn the_same_by_rest_and_by_another_tool_is_the_same_request() {
 #[tokio::test]
 async fn a_resource_is_read_as_the_tool_that_reads_it() {
     for (tool, uri_of) in [("chat.read_thread", "/transcript"), ("get_thread", "")] {
-        let house = host(tool).await;
-        let room = house.room(&["bot"]).await;
-        let (ann, bot) = (house.token("ann").await, house.token("bot").await);
+        let host = host(tool).await;
+        let room = host.room(&["bot"]).await;
+        let (ann, bot) = (host.token("ann").await, host.token("bot").await);
         let new = json!({"conversation": room, "title": "work"});
-        let thread = house.post(&ann, "/v1/threads", new).await.ok()["id"].clone();
+        let thread = host.post(&ann, "/v1/threads", new).await.ok()["id"].clone();
         let uri = format!("chorus://threads/{}{uri_of}", thread.as_str().unwrap());
         for (token, reads) in [(&bot, false), (&ann, true)] {
-            let client = house.mcp(token, Wire::Sessions).await;
+            let client = host.mcp(token, Wire::Sessions).await;
             let read = client.0.read_resource(ReadResourceRequestParams::new(uri.clone())).await;
             assert_eq!(read.is_ok(), reads, "{uri}: {read:?}");
         }
@@ -171,11 +171,11 @@ async fn a_resource_is_read_as_the_tool_that_reads_it() {
 // covers: ATT-422
 #[tokio::test]
 async fn to_search_a_channel_by_its_own_tool_is_to_read_it() {
-    let house = host("read_messages").await;
-    let room = house.room(&["bot"]).await;
+    let host = host("read_messages").await;
+    let room = host.room(&["bot"]).await;
     let path = format!("/mcp/{room}");
     for (who, finds) in [("bot", false), ("ann", true)] {
-        let client = house.mcp_at(&house.token(who).await, Wire::Sessions, &path).await;
+        let client = host.mcp_at(&host.token(who).await, Wire::Sessions, &path).await;
         let found = client.call("search_messages", json!({"q": "swordfish"})).await;
         assert_eq!(found.is_ok(), finds, "{who}: {found:?}");
         assert_eq!(found.err().as_deref(), (!finds).then_some("APPROVAL_REQUIRED"));

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::table::{CALLERS, Caller, Cell, Got, Row};
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 /// It stands in whatever the stranger must not see.
 pub(super) const MARK: &str = "marmalade";
 
 pub(super) struct World {
-    pub(super) house: House,
+    pub(super) host: TestHost,
     /// Another workspace with the same keys.
-    pub(super) elsewhere: House,
+    pub(super) elsewhere: TestHost,
     pub(super) tokens: BTreeMap<Caller, String>,
     known: BTreeMap<String, String>,
     count: u32,
@@ -33,8 +33,8 @@ pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-async fn host(keys: PathBuf) -> House {
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+async fn host(keys: PathBuf) -> TestHost {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.keys = Some(keys);
         // One address has many callers here.
         config.settings.limits.failures_per_second = 0;
@@ -46,9 +46,9 @@ async fn host(keys: PathBuf) -> House {
 impl World {
     pub(super) async fn open() -> Self {
         let keys = tempfile::tempdir().unwrap();
-        let (house, elsewhere) =
+        let (host, elsewhere) =
             (host(keys.path().to_owned()).await, host(keys.path().to_owned()).await);
-        let op = house.operator();
+        let op = host.operator();
         for (id, kind) in [
             ("boss", "agent"),
             ("ann", "human"),
@@ -57,20 +57,20 @@ impl World {
             ("eve", "human"),
             ("aud", "human"),
         ] {
-            house.post(&op, "/v1/members", json!({"id": id, "kind": kind})).await.ok();
+            host.post(&op, "/v1/members", json!({"id": id, "kind": kind})).await.ok();
         }
         let tokens = [
             (Caller::Operator, op),
-            (Caller::Orchestrator, house.token_of("boss", "orchestrator").await),
-            (Caller::Person, house.token("ann").await),
-            (Caller::Agent, house.token("bot").await),
-            (Caller::Stranger, house.token("eve").await),
-            (Caller::Auditor, house.token_of("aud", "auditor").await),
+            (Caller::Orchestrator, host.token_of("boss", "orchestrator").await),
+            (Caller::Person, host.token("ann").await),
+            (Caller::Agent, host.token("bot").await),
+            (Caller::Stranger, host.token("eve").await),
+            (Caller::Auditor, host.token_of("aud", "auditor").await),
             (Caller::Other, elsewhere.operator()),
         ];
         let tokens = tokens.into_iter().collect();
         let known = BTreeMap::new();
-        let mut world = Self { house, elsewhere, tokens, known, count: 0, keys };
+        let mut world = Self { host, elsewhere, tokens, known, count: 0, keys };
         world.furnish().await;
         world
     }
@@ -114,7 +114,7 @@ impl World {
     }
 
     pub(super) async fn post(&self, caller: Caller, path: &str, body: Value) -> Value {
-        self.house.post(self.token(caller), path, body).await.ok()
+        self.host.post(self.token(caller), path, body).await.ok()
     }
 
     pub(super) async fn say(&mut self, said: &str, more: Value) -> String {
@@ -216,7 +216,7 @@ impl World {
                 let path = format!("/v1/projects/{}/tasks/{task}", self.known["project"]);
                 let ended = Some(json!({"state": "cancelled"}));
                 let op = self.token(Caller::Operator);
-                self.house.send(op, Method::PATCH, &path, ended).await.ok();
+                self.host.send(op, Method::PATCH, &path, ended).await.ok();
                 task
             }
             "linked" => {
@@ -239,8 +239,8 @@ impl World {
             "approval" => {
                 let new = json!({"conversation": self.known["open"], "text": MARK,
                     "in_reply_to": self.known["dm_question"], "idempotency_key": id});
-                let crew = self.house.token("crew").await;
-                let held = self.house.post(&crew, "/v1/messages", new).await;
+                let crew = self.host.token("crew").await;
+                let held = self.host.post(&crew, "/v1/messages", new).await;
                 let why = text(&held.body["error"]["message"]);
                 let at = why.find("apr_").unwrap_or_else(|| panic!("{why}"));
                 why[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
@@ -253,19 +253,19 @@ impl World {
 
     async fn put(&self, path: &str, body: Value) {
         let op = self.token(Caller::Operator);
-        self.house.send(op, Method::PUT, path, Some(body)).await.ok();
+        self.host.send(op, Method::PUT, path, Some(body)).await.ok();
     }
 
     /// A file that a message of the channel has.
     async fn file(&mut self, name: &str, bytes: Vec<u8>) -> String {
         let ann = self.token(Caller::Person).to_owned();
-        let add = self.house.request(Method::POST, &format!("/v1/assets?name={name}"));
-        let made = House::answer(add.bearer_auth(&ann).body(bytes)).await.ok();
+        let add = self.host.request(Method::POST, &format!("/v1/assets?name={name}"));
+        let made = TestHost::answer(add.bearer_auth(&ann).body(bytes)).await.ok();
         let asset = text(&made["asset_id"]);
         let args = json!({"target": {"conversation": self.known["channel"]}, "idempotencyKey": asset,
             "directedness": "to_me", "visibility": "channel",
             "content": [{"type": "text", "text": MARK}, {"type": "asset", "asset_id": asset}]});
-        self.house.tool(&ann, "chat.send_message", args).await.unwrap();
+        self.host.tool(&ann, "chat.send_message", args).await.unwrap();
         asset
     }
 
@@ -323,7 +323,7 @@ impl World {
     pub(super) fn request(&self, asked: &str, bearer: Option<&str>) -> RequestBuilder {
         let (method, rest) = asked.split_once(' ').unwrap();
         let (path, body) = rest.split_once(' ').unwrap_or((rest, ""));
-        let mut request = self.house.request(method.parse().unwrap(), path);
+        let mut request = self.host.request(method.parse().unwrap(), path);
         if let Some(bearer) = bearer {
             request = request.bearer_auth(bearer);
         }

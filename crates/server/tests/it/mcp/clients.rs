@@ -7,7 +7,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use serde_json::Value;
 
-use crate::house::{House, said};
+use crate::test_host::{TestHost, said};
 
 pub(crate) struct Client(pub(crate) RunningService<RoleClient, ()>);
 
@@ -20,7 +20,7 @@ pub(crate) enum Wire {
 
 pub(crate) const WIRES: [Wire; 2] = [Wire::Sessions, Wire::Stateless];
 
-impl House {
+impl TestHost {
     pub(crate) async fn mcp(&self, token: &str, wire: Wire) -> Client {
         self.mcp_at(token, wire, "/v1/mcp").await
     }

@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use super::clients::Wire;
 use super::methods::{chat, event, thread};
-use crate::house::House;
+use crate::test_host::TestHost;
 
 // covers: THR-436, THR-437
 #[tokio::test]
 async fn a_worker_lifts_neither_anothers_block_nor_anothers_finding() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
-    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
-    let lead = house.token_of("scout", "orchestrator").await;
-    let lead = house.mcp(&lead, Wire::Stateless).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Sessions).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Stateless).await;
+    let lead = host.token_of("scout", "orchestrator").await;
+    let lead = host.mcp(&lead, Wire::Stateless).await;
     let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
 
     let blocked = &thread(&scout, json!({})).await;
@@ -47,13 +47,13 @@ async fn a_worker_lifts_neither_anothers_block_nor_anothers_finding() {
 
 // covers: THR-14, THR-23, THR-437, THR-438
 #[tokio::test]
-async fn what_was_deleted_neither_takes_over_a_finding_nor_settles_it() {
+async fn deleted_message_neither_takes_over_nor_settles_a_finding() {
     for by_edit in [false, true] {
-        let house = House::open().await;
-        house.room(&["scout", "crew"]).await;
-        let (scouts, crews) = (house.token("scout").await, house.token("crew").await);
-        let scout = house.mcp(&scouts, Wire::Sessions).await;
-        let crew = house.mcp(&crews, Wire::Stateless).await;
+        let host = TestHost::open().await;
+        host.room(&["scout", "crew"]).await;
+        let (scouts, crews) = (host.token("scout").await, host.token("crew").await);
+        let scout = host.mcp(&scouts, Wire::Sessions).await;
+        let crew = host.mcp(&crews, Wire::Stateless).await;
         let thread = &thread(&scout, json!({})).await;
         let about =
             |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
@@ -65,7 +65,7 @@ async fn what_was_deleted_neither_takes_over_a_finding_nor_settles_it() {
                 true => (reqwest::Method::PATCH, Some(other)),
                 false => (reqwest::Method::DELETE, None),
             };
-            house.send(token, method, &path, body).await.ok();
+            host.send(token, method, &path, body).await.ok();
         };
         let close = json!({"thread_id": thread, "status": "closed"});
         let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
@@ -96,19 +96,19 @@ async fn what_was_deleted_neither_takes_over_a_finding_nor_settles_it() {
 
 // covers: THR-14, THR-437, ATT-183
 #[tokio::test]
-async fn what_only_some_are_shown_is_no_word_of_the_threads() {
-    let house = House::open().await;
-    house.room(&["scout", "crew", "aide"]).await;
-    let (scouts, crews) = (house.token("scout").await, house.token("crew").await);
-    let scout = house.mcp(&scouts, Wire::Sessions).await;
-    let crew = house.mcp(&crews, Wire::Stateless).await;
-    let aide = house.mcp(&house.token("aide").await, Wire::Stateless).await;
+async fn ephemeral_message_is_no_entry_of_a_thread() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew", "aide"]).await;
+    let (scouts, crews) = (host.token("scout").await, host.token("crew").await);
+    let scout = host.mcp(&scouts, Wire::Sessions).await;
+    let crew = host.mcp(&crews, Wire::Stateless).await;
+    let aide = host.mcp(&host.token("aide").await, Wire::Stateless).await;
     let new = json!({"title": "work", "participants": ["crew", "aide"]});
     let made = scout.call("create_thread", new).await.unwrap();
     let thread = made["thread_id"].as_str().unwrap();
     let whisper = json!({"conversation": made["channel_id"], "thread": thread, "text": "psst",
         "visibility": "ephemeral", "only": ["aide"], "idempotency_key": "1"});
-    let whisper = house.post(&crews, "/v1/messages", whisper).await.ok();
+    let whisper = host.post(&crews, "/v1/messages", whisper).await.ok();
     let about = |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
     scout.call("post_message", about("finding_reported")).await.unwrap();
     let mut verdict = about("finding_verified");
@@ -123,11 +123,11 @@ async fn what_only_some_are_shown_is_no_word_of_the_threads() {
 
 // covers: THR-19, THR-432
 #[tokio::test]
-async fn what_the_host_says_of_a_status_is_not_rewritten_by_a_worker() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Sessions).await;
+async fn worker_cannot_rewrite_a_status_of_the_host() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Sessions).await;
     let thread = &thread(&scout, json!({})).await;
     let block = json!({"thread_id": thread, "status": "blocked", "reason": "no key yet"});
     scout.call("update_thread_status", block).await.unwrap();
@@ -138,22 +138,22 @@ async fn what_the_host_says_of_a_status_is_not_rewritten_by_a_worker() {
     for (method, body) in
         [(reqwest::Method::PATCH, Some(other.clone())), (reqwest::Method::DELETE, None)]
     {
-        let answer = house.send(&token, method, &path, body).await;
+        let answer = host.send(&token, method, &path, body).await;
         assert_eq!(answer.refused(403), "INSUFFICIENT_AUTHORITY");
     }
     assert_eq!(scout.call("read_messages", read).await.unwrap(), before);
-    let operator = house.operator();
-    house.send(&operator, reqwest::Method::PATCH, &path, Some(other)).await;
+    let operator = host.operator();
+    host.send(&operator, reqwest::Method::PATCH, &path, Some(other)).await;
 }
 
 // covers: THR-437
 #[tokio::test]
 async fn an_event_that_is_edited_into_a_report_takes_over_no_finding() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let crews = house.token("crew").await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
-    let crew = house.mcp(&crews, Wire::Stateless).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let crews = host.token("crew").await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Sessions).await;
+    let crew = host.mcp(&crews, Wire::Stateless).await;
     let thread = &thread(&scout, json!({})).await;
     let about = |kind: &str| event(thread, kind, json!({"event_type": kind, "finding_id": "F-1"}));
     let before = event(thread, "fix", json!({"event_type": "fix_pushed"}));
@@ -162,7 +162,7 @@ async fn an_event_that_is_edited_into_a_report_takes_over_no_finding() {
     let path = format!("/v1/messages/{}", before["message_id"].as_str().unwrap());
     let report = json!({"event_type": "finding_reported", "finding_id": "F-1"});
     let report = json!({"text": "x", "metadata": report});
-    house.send(&crews, reqwest::Method::PATCH, &path, Some(report)).await.ok();
+    host.send(&crews, reqwest::Method::PATCH, &path, Some(report)).await.ok();
     crew.call("post_message", about("finding_rejected")).await.unwrap();
     let close = json!({"thread_id": thread, "status": "closed"});
     let refused = Err("INSUFFICIENT_AUTHORITY".to_owned());
@@ -172,17 +172,17 @@ async fn an_event_that_is_edited_into_a_report_takes_over_no_finding() {
 // covers: THR-420
 #[tokio::test]
 async fn a_page_is_filled_with_messages_whatever_else_was_done_in_the_thread() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Sessions).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Sessions).await;
     let thread = &thread(&scout, json!({})).await;
     let says = |text: &str| chat(thread, text);
     let first = scout.call("post_message", says("first")).await.unwrap();
     let path = format!("/v1/messages/{}", first["message_id"].as_str().unwrap());
     for n in 0..3 {
         let edit = json!({"text": format!("first, {n}")});
-        house.send(&token, reqwest::Method::PATCH, &path, Some(edit)).await.ok();
+        host.send(&token, reqwest::Method::PATCH, &path, Some(edit)).await.ok();
     }
     let second = scout.call("post_message", says("second")).await.unwrap();
     let read = json!({"thread_id": thread, "since_seq": first["seq"], "limit": 1});

@@ -4,7 +4,7 @@ use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
 use serde_json::{Value, json};
 
 use super::clients::{Client, WIRES, Wire};
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 pub(super) async fn thread(client: &Client, more: Value) -> String {
     let mut new = json!({"title": "work", "participants": ["crew"]});
@@ -24,21 +24,21 @@ pub(super) fn event(thread: &str, body: &str, metadata: Value) -> Value {
 // covers: THR-15, THR-20, THR-22
 #[tokio::test]
 async fn messages_are_read_in_pages_and_a_cursor_lasts() {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("crew").await);
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
-    let root = house.say(&ann, &room, "what broke?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("crew").await);
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
+    let root = host.say(&ann, &room, "what broke?").await;
     let new =
         json!({"channel_id": room, "root_message_id": root["message_id"], "type": "workflow"});
     let thread = &thread(&scout, new).await;
     for n in 1..=7 {
         // What is said beside a thread moves its messages' places in the log, and not in the thread.
-        house.say(&ann, &room, &format!("beside {n}")).await;
+        host.say(&ann, &room, &format!("beside {n}")).await;
         let posted = scout.call("post_message", chat(thread, &format!("step {n}"))).await.unwrap();
         assert_eq!(posted["seq"], n);
     }
-    let crew = house.mcp(&token, Wire::Sessions).await;
+    let crew = host.mcp(&token, Wire::Sessions).await;
     let (mut since, mut seen) = (0, Vec::new());
     loop {
         let page = json!({"thread_id": thread, "since_seq": since, "limit": 3});
@@ -70,11 +70,11 @@ async fn messages_are_read_in_pages_and_a_cursor_lasts() {
         scout.call("ack_read", json!({"thread_id": thread, "last_read_seq": 1})).await.unwrap();
     assert_eq!(scouts["last_read_seq"], 1, "each has its own");
     drop((crew, scout));
-    let House { running, folder, clock, .. } = house;
+    let TestHost { running, folder, clock, .. } = host;
     running.stop().await;
-    assert!(crate::house::doctor(folder.path()).is_clean());
-    let house = House::open_in(folder, chorus_store::Clock::now(&*clock)).await;
-    let crew = house.mcp(&token, Wire::Sessions).await;
+    assert!(crate::test_host::doctor(folder.path()).is_clean());
+    let host = TestHost::open_in(folder, chorus_store::Clock::now(&*clock)).await;
+    let crew = host.mcp(&token, Wire::Sessions).await;
     for (seq, expect) in [(3, "VALIDATION_ERROR"), (8, "VALIDATION_ERROR")] {
         let back = json!({"thread_id": thread, "last_read_seq": seq});
         assert_eq!(crew.call("ack_read", back).await, Err(expect.into()), "{seq}");
@@ -84,10 +84,10 @@ async fn messages_are_read_in_pages_and_a_cursor_lasts() {
 // covers: THR-14, THR-23, THR-439
 #[tokio::test]
 async fn findings_are_summed_up_and_keep_a_worker_from_closing() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
-    let crew = house.mcp(&house.token("crew").await, Wire::Sessions).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Sessions).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Sessions).await;
     let thread = &thread(&scout, json!({})).await;
     let found = |metadata: Value| {
         let mut all = json!({"event_type": "finding_reported"});
@@ -139,12 +139,12 @@ async fn an_operators_command_writes_the_text_unless_it_fails() {
         ("exit 1", "host", "No findings reported."),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let house = House::open_with(folder, START, |config| {
+        let host = TestHost::open_with(folder, START, |config| {
             config.settings.threads.summary_command = Some(command.to_owned());
         });
-        let house = house.await;
-        house.room(&["scout", "crew"]).await;
-        let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+        let host = host.await;
+        host.room(&["scout", "crew"]).await;
+        let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
         let thread = thread(&scout, json!({})).await;
         let summary = scout.call("summarize_thread", json!({"thread_id": thread})).await.unwrap();
         assert_eq!(summary["written_by"], by);
@@ -155,14 +155,14 @@ async fn an_operators_command_writes_the_text_unless_it_fails() {
 // covers: THR-1, THR-5, THR-6
 #[tokio::test]
 async fn both_wires_have_the_same_tools_under_either_kind_of_name() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let token = house.token("scout").await;
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = host.token("scout").await;
     let mut lists = Vec::new();
     for wire in WIRES {
-        let client = house.mcp(&token, wire).await;
+        let client = host.mcp(&token, wire).await;
         lists.push(client.0.list_all_tools().await.unwrap());
-        let client = house.mcp_at(&token, wire, "/v1/mcp?names=underscore").await;
+        let client = host.mcp_at(&token, wire, "/v1/mcp?names=underscore").await;
         let names = client.0.list_all_tools().await.unwrap();
         assert!(names.iter().all(|tool| !tool.name.contains('.')));
         client.call("chat_list_events", json!({})).await.unwrap();
@@ -180,18 +180,18 @@ async fn both_wires_have_the_same_tools_under_either_kind_of_name() {
 // covers: THR-25
 #[tokio::test]
 async fn the_address_of_one_channel_is_for_that_channel() {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew"]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew"]).await;
     let new = json!({"title": "elsewhere", "members": ["scout", "crew", "ann"]});
-    let elsewhere = house.post(&house.operator(), "/v1/channels", new).await.ok();
+    let elsewhere = host.post(&host.operator(), "/v1/channels", new).await.ok();
     let elsewhere = elsewhere["id"].as_str().unwrap();
-    let token = house.token("scout").await;
-    let said = house.say(&house.token("ann").await, elsewhere, "@scout there?").await;
+    let token = host.token("scout").await;
+    let said = host.say(&host.token("ann").await, elsewhere, "@scout there?").await;
     let message = said["event_id"].as_str().unwrap().replace("evt_", "msg_");
     for wire in WIRES {
-        let whole = house.mcp(&token, wire).await;
+        let whole = host.mcp(&token, wire).await;
         let there = &thread(&whole, json!({"channel_id": elsewhere})).await;
-        let client = house.mcp_at(&token, wire, &format!("/mcp/{room}")).await;
+        let client = host.mcp_at(&token, wire, &format!("/mcp/{room}")).await;
         let made = client.call("create_thread", json!({"title": "here"})).await.unwrap();
         assert_eq!(made["channel_id"], room);
         let here = made["thread_id"].as_str().unwrap();
@@ -231,26 +231,26 @@ async fn the_address_of_one_channel_is_for_that_channel() {
         }
     }
     // Of what the caller may not see the address says no more than any other.
-    let secret = house.mcp(&house.token("ann").await, Wire::Sessions).await;
+    let secret = host.mcp(&host.token("ann").await, Wire::Sessions).await;
     let secret = thread(&secret, json!({"participants": ["crew"]})).await;
-    let client = house.mcp_at(&token, Wire::Stateless, &format!("/mcp/{room}")).await;
+    let client = host.mcp_at(&token, Wire::Stateless, &format!("/mcp/{room}")).await;
     let asked = json!({"thread_id": secret});
     assert_eq!(client.call("get_thread", asked).await, Err("NOT_FOUND".into()));
-    let stranger = house.request(reqwest::Method::POST, "/mcp/ch_00000000000000000000000000000001");
+    let stranger = host.request(reqwest::Method::POST, "/mcp/ch_00000000000000000000000000000001");
     assert_eq!(stranger.bearer_auth(&token).send().await.unwrap().status(), 404);
 }
 
 // covers: CHN-98
 #[tokio::test]
 async fn an_idea_is_queued_over_every_door_and_what_is_wrong_with_it_is_said() {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew"]).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew"]).await;
     let others = json!({"title": "elsewhere", "visibility": "private", "members": ["crew", "ann"]});
-    let others = house.post(&house.operator(), "/v1/channels", others).await.ok()["id"].clone();
-    let (scout, crew) = (house.token("scout").await, house.token("crew").await);
-    let whole = house.mcp(&scout, Wire::Sessions).await;
-    let narrow = house.mcp_at(&scout, Wire::Stateless, &format!("/mcp/{room}")).await;
-    let crews = house.mcp(&crew, Wire::Stateless).await;
+    let others = host.post(&host.operator(), "/v1/channels", others).await.ok()["id"].clone();
+    let (scout, crew) = (host.token("scout").await, host.token("crew").await);
+    let whole = host.mcp(&scout, Wire::Sessions).await;
+    let narrow = host.mcp_at(&scout, Wire::Stateless, &format!("/mcp/{room}")).await;
+    let crews = host.mcp(&crew, Wire::Stateless).await;
     let there = thread(&crews, json!({"channel_id": others})).await;
     let idea = |text: &str, more: Value| {
         let mut new = json!({"kind": "agent_idea", "text": text, "channel_id": room});
@@ -262,8 +262,8 @@ async fn an_idea_is_queued_over_every_door_and_what_is_wrong_with_it_is_said() {
     assert_eq!((&first["state"], &first["source"]), (&json!("pending"), &json!("scout")));
     let here = json!({"kind": "agent_idea", "text": "a bell"});
     let second = narrow.call(tool, here).await.unwrap();
-    let third = house.tool(&scout, tool, idea("a map", json!({}))).await.unwrap();
-    let queue = house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let third = host.tool(&scout, tool, idea("a map", json!({}))).await.unwrap();
+    let queue = host.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
     let queued = queue["stimuli"].as_array().unwrap();
     assert_eq!(queued.len(), 3);
     for made in [first, second, third] {
@@ -287,29 +287,29 @@ async fn an_idea_is_queued_over_every_door_and_what_is_wrong_with_it_is_said() {
     for (arguments, code) in bad {
         let over_mcp = whole.call(tool, arguments.clone()).await;
         assert_eq!(over_mcp, Err(code.into()), "{arguments}");
-        assert_eq!(house.tool(&scout, tool, arguments.clone()).await, over_mcp, "{arguments}");
+        assert_eq!(host.tool(&scout, tool, arguments.clone()).await, over_mcp, "{arguments}");
     }
     // Whoever has a seat in both places knows the thread, which is in the other.
     let astray = idea("x", json!({"scope": "thread", "thread": there}));
     assert_eq!(crews.call(tool, astray).await, Err("VALIDATION_ERROR".into()));
-    let after = house.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
+    let after = host.get(&scout, &format!("/v1/channels/{room}/stimuli")).await.ok();
     assert_eq!(after["stimuli"].as_array().unwrap().len(), 3, "{after}");
     for n in 3..32 {
         narrow.call(tool, idea(&format!("idea {n}"), json!({}))).await.unwrap();
     }
     let more = idea("one more", json!({}));
     assert_eq!(whole.call(tool, more.clone()).await, Err("RATE_LIMITED".into()));
-    assert_eq!(house.tool(&scout, tool, more).await, Err("RATE_LIMITED".into()));
+    assert_eq!(host.tool(&scout, tool, more).await, Err("RATE_LIMITED".into()));
 }
 
 // covers: THR-26, THR-28
 #[tokio::test]
 async fn channels_and_threads_are_resources_and_there_are_prompts() {
     for wire in WIRES {
-        let house = House::open().await;
-        let room = house.room(&["scout", "crew", "stranger"]).await;
-        let scout = house.mcp(&house.token("scout").await, wire).await;
-        let stranger = house.mcp(&house.token("stranger").await, wire).await;
+        let host = TestHost::open().await;
+        let room = host.room(&["scout", "crew", "stranger"]).await;
+        let scout = host.mcp(&host.token("scout").await, wire).await;
+        let stranger = host.mcp(&host.token("stranger").await, wire).await;
         let thread = &thread(&scout, json!({})).await;
         scout.call("post_message", chat(thread, "the first")).await.unwrap();
         let uri = format!("chorus://threads/{thread}");
@@ -358,12 +358,12 @@ async fn an_operators_command_runs_twice_at_once_and_no_more() {
            now=$(ls | grep -c run); [ $now -gt $most ] && most=$now; n=$((n+1)); sleep 0.02; \
          done; rm $$.run; echo most $most"
     );
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         config.settings.threads.summary_command = Some(command);
     });
-    let house = house.await;
-    house.room(&["scout", "crew"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let host = host.await;
+    host.room(&["scout", "crew"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
     let thread = thread(&scout, json!({})).await;
     let ask = || scout.call("summarize_thread", json!({"thread_id": thread}));
     let all = tokio::join!(ask(), ask(), ask(), ask(), ask());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chorus_testing::eventually;
 use rmcp::model::{
     ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
     SubscriptionFilter,
@@ -14,7 +15,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::clients::Wire;
-use crate::house::{House, PATIENCE};
+use crate::test_host::{PATIENCE, TestHost};
 
 /// What stands for the list.
 const LIST: &str = "list";
@@ -39,10 +40,10 @@ impl ClientHandler for Listening {
 // covers: THR-27
 #[tokio::test]
 async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news() {
-    let house = Arc::new(House::open().await);
-    let room = house.room(&["scout", "crew"]).await;
-    let token = house.token("crew").await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+    let host = Arc::new(TestHost::open().await);
+    let room = host.room(&["scout", "crew"]).await;
+    let token = host.token("crew").await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
     let mut threads = Vec::new();
     for title in ["one", "two"] {
         // Where agents work without a person: in a conversation they would take turns.
@@ -51,7 +52,7 @@ async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news(
         threads.push(made["thread_id"].as_str().unwrap().to_owned());
     }
     let (told, mut heard) = mpsc::unbounded_channel();
-    let config = StreamableHttpClientTransportConfig::with_uri(house.url("/v1/mcp"));
+    let config = StreamableHttpClientTransportConfig::with_uri(host.url("/v1/mcp"));
     let transport = StreamableHttpClientTransport::from_config(config.auth_header(token));
     let crew = Listening(told).serve(transport).await.unwrap();
     let uri = format!("chorus://threads/{}", threads[1]);
@@ -81,9 +82,9 @@ async fn a_session_that_subscribed_is_told_and_another_resource_is_not_its_news(
 // covers: THR-27
 #[tokio::test]
 async fn the_stateless_wire_listens() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Sessions).await;
     let new = json!({"title": "one", "participants": ["crew"]});
     let made = scout.call("create_thread", new).await.unwrap();
     let thread = made["thread_id"].as_str().unwrap();
@@ -96,9 +97,9 @@ async fn the_stateless_wire_listens() {
             "io.modelcontextprotocol/clientCapabilities": {},
         },
     }});
-    let request = house
+    let request = host
         .request(reqwest::Method::POST, "/v1/mcp")
-        .bearer_auth(house.token("crew").await)
+        .bearer_auth(host.token("crew").await)
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", "subscriptions/listen")
@@ -114,10 +115,7 @@ async fn the_stateless_wire_listens() {
     };
     until("subscriptions/acknowledged").await;
     // It follows from a moment after that; what is said then is news.
-    let began = std::time::Instant::now();
-    while house.metric("chorus_followers").await == 0 {
-        assert!(began.elapsed() < PATIENCE);
-    }
+    eventually("it follows", async || host.metric("chorus_followers").await > 0).await;
     let post = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "x"});
     scout.call("post_message", post).await.unwrap();
     until("resources/updated").await;
@@ -125,16 +123,16 @@ async fn the_stateless_wire_listens() {
 
 /// A member that is told of changes of its list; the task holds its client.
 async fn told_of_lists(
-    house: &House,
+    host: &TestHost,
     room: &str,
     member: &str,
     wire: Wire,
 ) -> mpsc::UnboundedReceiver<String> {
     let (told, heard) = mpsc::unbounded_channel();
-    let token = house.token(member).await;
+    let token = host.token(member).await;
     match wire {
         Wire::Sessions => {
-            let config = StreamableHttpClientTransportConfig::with_uri(house.url("/v1/mcp"));
+            let config = StreamableHttpClientTransportConfig::with_uri(host.url("/v1/mcp"));
             let transport = StreamableHttpClientTransport::from_config(config.auth_header(token));
             let client = Listening(told).serve(transport).await.unwrap();
             let resources = client.peer_info().unwrap().capabilities.resources.clone().unwrap();
@@ -143,15 +141,15 @@ async fn told_of_lists(
             tokio::spawn(client.waiting());
         }
         Wire::Stateless => {
-            let client = house.mcp(&token, wire).await;
+            let client = host.mcp(&token, wire).await;
             let uri = vec![format!("chorus://channels/{room}")];
             let filter = SubscriptionFilter::builder().resource_subscriptions(uri);
             let filter = filter.resources_list_changed().build();
-            let before = house.metric("chorus_followers").await;
+            let before = host.metric("chorus_followers").await;
             let mut listening = client.0.listen(filter.clone()).await.unwrap();
             assert_eq!(*listening.acknowledged(), filter);
             // It follows the list first, a moment after that.
-            house.until_metric("chorus_followers", before + 1).await;
+            host.until_metric("chorus_followers", before + 1).await;
             tokio::spawn(async move {
                 while let Ok(Some(news)) = listening.next().await {
                     if matches!(news, ServerNotification::ResourceListChangedNotification(_)) {
@@ -166,11 +164,11 @@ async fn told_of_lists(
 }
 
 async fn changes_of_lists_are_told(wire: Wire) {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew", "stranger"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
-    let mut crew = told_of_lists(&house, &room, "crew", wire).await;
-    let mut stranger = told_of_lists(&house, &room, "stranger", wire).await;
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew", "stranger"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
+    let mut crew = told_of_lists(&host, &room, "crew", wire).await;
+    let mut stranger = told_of_lists(&host, &room, "stranger", wire).await;
     let next = async |heard: &mut mpsc::UnboundedReceiver<String>| {
         assert_eq!(tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().unwrap(), LIST);
     };
@@ -186,18 +184,18 @@ async fn changes_of_lists_are_told(wire: Wire) {
     scout.call("create_thread", new).await.unwrap();
     next(&mut crew).await;
     next(&mut stranger).await;
-    let operator = house.operator();
+    let operator = host.operator();
     let path = format!("/v1/channels/{room}");
     let title = json!({"title": "another"});
-    house.send(&operator, reqwest::Method::PATCH, &path, Some(title)).await.ok();
+    host.send(&operator, reqwest::Method::PATCH, &path, Some(title)).await.ok();
     next(&mut crew).await;
     next(&mut stranger).await;
     let new = json!({"title": "secret", "visibility": "private", "members": ["scout"]});
-    let secret = house.post(&operator, "/v1/channels", new).await.ok();
+    let secret = host.post(&operator, "/v1/channels", new).await.ok();
     let seat = format!("/v1/channels/{}/members/stranger", secret["id"].as_str().unwrap());
-    house.send(&operator, reqwest::Method::PUT, &seat, Some(json!({}))).await.ok();
+    host.send(&operator, reqwest::Method::PUT, &seat, Some(json!({}))).await.ok();
     next(&mut stranger).await;
-    house.send(&operator, reqwest::Method::DELETE, &seat, None).await.ok();
+    host.send(&operator, reqwest::Method::DELETE, &seat, None).await.ok();
     next(&mut stranger).await;
     assert!(stranger.try_recv().is_err(), "it was told of what it may not see");
     assert!(crew.try_recv().is_err(), "it was told for nothing");

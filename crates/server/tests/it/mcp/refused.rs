@@ -5,7 +5,7 @@ use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use super::clients::{Client, WIRES, Wire};
-use crate::house::House;
+use crate::test_host::TestHost;
 
 /// A thread of scout and crew.
 async fn thread(client: &Client, more: Value) -> String {
@@ -25,9 +25,9 @@ fn post(thread: &str, more: Value) -> Value {
 #[tokio::test]
 async fn bad_calls_have_their_codes_and_change_nothing() {
     for wire in WIRES {
-        let house = House::open().await;
-        house.room(&["scout", "crew", "stranger"]).await;
-        let scout = house.mcp(&house.token("scout").await, wire).await;
+        let host = TestHost::open().await;
+        host.room(&["scout", "crew", "stranger"]).await;
+        let scout = host.mcp(&host.token("scout").await, wire).await;
         let thread = &thread(&scout, json!({})).await;
         let before = scout.call("get_thread", json!({"thread_id": thread})).await.unwrap();
         let other = "wk_00000000000000000000000000000001";
@@ -117,11 +117,11 @@ async fn bad_calls_have_their_codes_and_change_nothing() {
 // covers: THR-11, THR-12, THR-13
 #[tokio::test]
 async fn a_thread_is_its_participants_and_closed_for_good() {
-    let house = House::open().await;
-    house.room(&["scout", "crew", "stranger"]).await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Sessions).await;
-    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
-    let stranger = house.mcp(&house.token("stranger").await, Wire::Sessions).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew", "stranger"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Sessions).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Stateless).await;
+    let stranger = host.mcp(&host.token("stranger").await, Wire::Sessions).await;
     let thread = &thread(&scout, json!({"type": "incident"})).await;
     let found = crew.call("get_thread", json!({"thread_id": thread})).await.unwrap();
     assert_eq!(found["participants"], json!(["scout", "crew"]));
@@ -159,56 +159,56 @@ async fn a_thread_is_its_participants_and_closed_for_good() {
 // covers: THR-3, THR-4, THR-8, THR-10
 #[tokio::test]
 async fn a_session_is_one_tokens_and_ends_with_it() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
     let new = json!({"agent": "scout", "role": "worker", "ttl_s": 600});
-    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let issued = host.post(&host.operator(), "/v1/tokens", new).await.ok();
     let mine = issued["token"].as_str().unwrap();
-    let begun = raw(&house, mine, None, initialize()).await;
+    let begun = raw(&host, mine, None, initialize()).await;
     assert_eq!(begun.status(), 200);
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(raw(&house, mine, Some(&session), ready).await.status(), 202);
-    for other in [house.token("scout").await, house.token("crew").await] {
-        let answer = raw(&house, &other, Some(&session), list.clone()).await;
+    assert_eq!(raw(&host, mine, Some(&session), ready).await.status(), 202);
+    for other in [host.token("scout").await, host.token("crew").await] {
+        let answer = raw(&host, &other, Some(&session), list.clone()).await;
         assert_eq!(answer.status(), 404);
-        let ended = house.request(Method::DELETE, "/v1/mcp").bearer_auth(&other);
+        let ended = host.request(Method::DELETE, "/v1/mcp").bearer_auth(&other);
         assert_eq!(ended.header("mcp-session-id", &session).send().await.unwrap().status(), 404);
     }
     for bad in ["{", "[]", "7", "\u{0}"] {
-        let request = posted(&house, mine, Some(&session)).body(bad);
+        let request = posted(&host, mine, Some(&session)).body(bad);
         let status = request.send().await.unwrap().status();
         assert!(status.is_client_error(), "{bad:?} {status}");
     }
     let batch = json!([list, list]);
-    assert!(raw(&house, mine, Some(&session), batch).await.status().is_client_error());
-    let long = posted(&house, mine, Some(&session)).body(" ".repeat(2 << 20));
+    assert!(raw(&host, mine, Some(&session), batch).await.status().is_client_error());
+    let long = posted(&host, mine, Some(&session)).body(" ".repeat(2 << 20));
     assert_eq!(long.send().await.unwrap().status(), 413);
-    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 200);
+    assert_eq!(raw(&host, mine, Some(&session), list.clone()).await.status(), 200);
 
-    house.clock.advance(600_000 + 4_000);
-    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 200);
-    house.clock.advance(1_000);
-    assert_eq!(raw(&house, mine, Some(&session), list.clone()).await.status(), 401);
+    host.clock.advance(600_000 + 4_000);
+    assert_eq!(raw(&host, mine, Some(&session), list.clone()).await.status(), 200);
+    host.clock.advance(1_000);
+    assert_eq!(raw(&host, mine, Some(&session), list.clone()).await.status(), 401);
 
     let new = json!({"agent": "scout", "role": "worker"});
-    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let issued = host.post(&host.operator(), "/v1/tokens", new).await.ok();
     let mine = issued["token"].as_str().unwrap();
-    let begun = raw(&house, mine, None, initialize()).await;
+    let begun = raw(&host, mine, None, initialize()).await;
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let path = format!("/v1/tokens/{}", issued["jti"].as_str().unwrap());
-    house.send(&house.operator(), Method::DELETE, &path, None).await.ok();
-    assert_eq!(raw(&house, mine, Some(&session), list).await.status(), 401);
+    host.send(&host.operator(), Method::DELETE, &path, None).await.ok();
+    assert_eq!(raw(&host, mine, Some(&session), list).await.status(), 401);
 }
 
 // covers: THR-34
 #[tokio::test]
 async fn the_wires_do_not_mix_and_a_session_survives_it() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let token = &house.token("scout").await;
-    let session = &begun(&house, token).await;
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = &host.token("scout").await;
+    let session = &begun(&host, token).await;
     let asks = |method: &str, version: Option<&str>| {
         let meta = version.map_or(json!({}), |version| {
             json!({
@@ -240,7 +240,7 @@ async fn the_wires_do_not_mix_and_a_session_survives_it() {
         (false, Some(new), initialized.clone(), (400, Some(-32600))),
         (true, None, initialized, (200, None)),
     ] {
-        let mut request = posted(&house, token, named.then_some(session));
+        let mut request = posted(&host, token, named.then_some(session));
         if let Some(header) = header {
             request = request.header("mcp-protocol-version", header);
             request = request.header("mcp-method", body["method"].as_str().unwrap());
@@ -255,7 +255,7 @@ async fn the_wires_do_not_mix_and_a_session_survives_it() {
         let code = json.unwrap_or_default()["error"]["code"].as_i64();
         assert_eq!((status, code), expect, "{header:?} {body}");
         assert!(!began, "{body}");
-        let list = raw(&house, token, Some(session), asks("tools/list", None)).await;
+        let list = raw(&host, token, Some(session), asks("tools/list", None)).await;
         assert_eq!(list.status(), 200, "{body}");
     }
 }
@@ -263,29 +263,29 @@ async fn the_wires_do_not_mix_and_a_session_survives_it() {
 // covers: THR-33
 #[tokio::test]
 async fn the_oldest_of_too_many_sessions_ends() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let (token, other) = (house.token("scout").await, house.token("scout").await);
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let (token, other) = (host.token("scout").await, host.token("scout").await);
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-    let others = begun(&house, &other).await;
+    let others = begun(&host, &other).await;
     let mut sessions = Vec::new();
     for _ in 0..=64 {
-        sessions.push(begun(&house, &token).await);
+        sessions.push(begun(&host, &token).await);
     }
     for (n, status) in [(0, 404), (1, 200), (64, 200)] {
-        let answer = raw(&house, &token, Some(&sessions[n]), list.clone()).await;
+        let answer = raw(&host, &token, Some(&sessions[n]), list.clone()).await;
         assert_eq!(answer.status(), status, "{n}");
     }
-    assert_eq!(raw(&house, &other, Some(&others), list).await.status(), 200, "another token's");
+    assert_eq!(raw(&host, &other, Some(&others), list).await.status(), 200, "another token's");
 }
 
 /// A session that is ready.
-pub(crate) async fn begun(house: &House, token: &str) -> String {
-    let begun = raw(house, token, None, initialize()).await;
+pub(crate) async fn begun(host: &TestHost, token: &str) -> String {
+    let begun = raw(host, token, None, initialize()).await;
     assert_eq!(begun.status(), 200);
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(raw(house, token, Some(&session), ready).await.status(), 202);
+    assert_eq!(raw(host, token, Some(&session), ready).await.status(), 202);
     session
 }
 
@@ -296,8 +296,12 @@ pub(super) fn initialize() -> Value {
     }})
 }
 
-pub(crate) fn posted(house: &House, token: &str, session: Option<&str>) -> reqwest::RequestBuilder {
-    let request = house
+pub(crate) fn posted(
+    host: &TestHost,
+    token: &str,
+    session: Option<&str>,
+) -> reqwest::RequestBuilder {
+    let request = host
         .request(Method::POST, "/v1/mcp")
         .bearer_auth(token)
         .header("accept", "application/json, text/event-stream")
@@ -309,23 +313,23 @@ pub(crate) fn posted(house: &House, token: &str, session: Option<&str>) -> reqwe
 }
 
 pub(super) async fn raw(
-    house: &House,
+    host: &TestHost,
     token: &str,
     session: Option<&str>,
     body: Value,
 ) -> reqwest::Response {
-    posted(house, token, session).body(body.to_string()).send().await.unwrap()
+    posted(host, token, session).body(body.to_string()).send().await.unwrap()
 }
 
 // covers: THR-447
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_the_shape_of_every_door() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let token = house.token("scout").await;
+async fn invalid_message_is_refused_in_the_format_of_each_transport() {
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = host.token("scout").await;
     let send = |method: Method, kind: &'static str, accept: &'static str, body: Vec<u8>| {
-        let request = house.request(method, "/v1/mcp").bearer_auth(&token);
-        House::answer(request.header("content-type", kind).header("accept", accept).body(body))
+        let request = host.request(method, "/v1/mcp").bearer_auth(&token);
+        TestHost::answer(request.header("content-type", kind).header("accept", accept).body(body))
     };
     let (json, both) = ("application/json", "application/json, text/event-stream");
     let deep = "[".repeat(100_000).into_bytes();

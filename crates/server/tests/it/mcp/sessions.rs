@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, header};
+use chorus_testing::eventually;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use reqwest::Method;
@@ -17,7 +18,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::clients::Wire;
 use super::refused::{begun, initialize, posted, raw};
-use crate::house::{House, PATIENCE};
+use crate::test_host::{PATIENCE, TestHost};
 
 const MINUTE: i64 = 60_000;
 
@@ -34,38 +35,34 @@ fn list() -> serde_json::Value {
 // covers: THR-440
 #[tokio::test]
 async fn two_thousand_idle_sessions_cost_less_than_8_kib_each() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
     let mut sessions = Vec::new();
     // What the first ones cost is the host's: buffers, lists that are made once.
     for _ in 0..4 {
-        let token = house.token("scout").await;
+        let token = host.token("scout").await;
         for _ in 0..32 {
-            begun(&house, &token).await;
+            begun(&host, &token).await;
         }
-        let last = begun(&house, &token).await;
-        assert_eq!(raw(&house, &token, Some(&last), list()).await.status(), 200);
+        let last = begun(&host, &token).await;
+        assert_eq!(raw(&host, &token, Some(&last), list()).await.status(), 200);
     }
-    house.pass(MINUTE).await;
+    host.pass(MINUTE).await;
     let before = resident();
     for _ in 0..40 {
-        let token = house.token("scout").await;
+        let token = host.token("scout").await;
         for _ in 0..50 {
-            sessions.push((token.clone(), begun(&house, &token).await));
+            sessions.push((token.clone(), begun(&host, &token).await));
         }
     }
-    house.pass(MINUTE).await;
-    let began = std::time::Instant::now();
-    loop {
+    host.pass(MINUTE).await;
+    eventually("an idle session costs less than 8 KiB", async || {
         let each = resident().saturating_sub(before) / sessions.len();
-        if each < 8 * 1024 {
-            break;
-        }
-        assert!(began.elapsed() < PATIENCE, "an idle session costs {each} bytes");
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        if each < 8 * 1024 { Ok(()) } else { Err(each) }
+    })
+    .await;
     for (token, session) in sessions.iter().step_by(97) {
-        let answer = raw(&house, token, Some(session), list()).await;
+        let answer = raw(&host, token, Some(session), list()).await;
         assert_eq!(answer.status(), 200, "it wakes");
         let text = answer.text().await.unwrap();
         assert!(text.contains("create_thread"), "{text}");
@@ -75,63 +72,63 @@ async fn two_thousand_idle_sessions_cost_less_than_8_kib_each() {
 // covers: THR-441
 #[tokio::test]
 async fn a_session_in_which_nothing_is_asked_for_half_an_hour_has_ended() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let token = &house.token("scout").await;
-    let (used, unused) = (begun(&house, token).await, begun(&house, token).await);
-    house.pass(29 * MINUTE).await;
-    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 200);
-    house.pass(MINUTE).await;
-    assert_eq!(raw(&house, token, Some(&unused), list()).await.status(), 404);
-    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 200);
-    house.pass(30 * MINUTE).await;
-    assert_eq!(raw(&house, token, Some(&used), list()).await.status(), 404);
-    let anew = begun(&house, token).await;
-    assert_eq!(raw(&house, token, Some(&anew), list()).await.status(), 200);
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = &host.token("scout").await;
+    let (used, unused) = (begun(&host, token).await, begun(&host, token).await);
+    host.pass(29 * MINUTE).await;
+    assert_eq!(raw(&host, token, Some(&used), list()).await.status(), 200);
+    host.pass(MINUTE).await;
+    assert_eq!(raw(&host, token, Some(&unused), list()).await.status(), 404);
+    assert_eq!(raw(&host, token, Some(&used), list()).await.status(), 200);
+    host.pass(30 * MINUTE).await;
+    assert_eq!(raw(&host, token, Some(&used), list()).await.status(), 404);
+    let anew = begun(&host, token).await;
+    assert_eq!(raw(&host, token, Some(&anew), list()).await.status(), 200);
 }
 
 // covers: THR-440, THR-441
 #[tokio::test]
-async fn one_that_is_listened_to_stays_and_one_that_slept_can_be_ended() {
-    let house = House::open().await;
-    house.room(&["scout"]).await;
-    let token = &house.token("scout").await;
-    let (heard, left) = (begun(&house, token).await, begun(&house, token).await);
-    let stream = house.request(Method::GET, "/v1/mcp").bearer_auth(token);
+async fn session_with_a_listener_stays_and_a_sleeping_one_can_be_ended() {
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = &host.token("scout").await;
+    let (heard, left) = (begun(&host, token).await, begun(&host, token).await);
+    let stream = host.request(Method::GET, "/v1/mcp").bearer_auth(token);
     let stream = stream.header("accept", "text/event-stream").header("mcp-session-id", &heard);
     let stream = stream.send().await.unwrap();
     assert_eq!(stream.status(), 200);
-    house.pass(20 * MINUTE).await;
-    let end = house.request(Method::DELETE, "/v1/mcp").bearer_auth(token);
+    host.pass(20 * MINUTE).await;
+    let end = host.request(Method::DELETE, "/v1/mcp").bearer_auth(token);
     let end = end.header("mcp-session-id", &left).send().await.unwrap();
     assert_eq!(end.status(), 202);
-    assert_eq!(raw(&house, token, Some(&left), list()).await.status(), 404);
-    house.pass(20 * MINUTE).await;
-    assert_eq!(raw(&house, token, Some(&heard), list()).await.status(), 200);
+    assert_eq!(raw(&host, token, Some(&left), list()).await.status(), 404);
+    host.pass(20 * MINUTE).await;
+    assert_eq!(raw(&host, token, Some(&heard), list()).await.status(), 200);
     drop(stream);
 }
 
 // covers: THR-442
 #[tokio::test]
-async fn what_comes_while_a_session_sleeps_is_told_when_it_wakes() {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew"]).await;
-    let (ann, token) = (house.token("ann").await, house.token("crew").await);
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
+async fn news_for_a_sleeping_session_is_told_when_it_wakes() {
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew"]).await;
+    let (ann, token) = (host.token("ann").await, host.token("crew").await);
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
     let new = json!({"title": "one", "type": "workflow", "participants": ["crew"]});
     let made = scout.call("create_thread", new).await.unwrap();
-    let session = begun(&house, &token).await;
+    let session = begun(&host, &token).await;
     let uri = format!("chorus://threads/{}", made["thread_id"].as_str().unwrap());
     let asks =
         json!({"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": {"uri": uri}});
-    let answer = raw(&house, &token, Some(&session), asks).await;
+    let answer = raw(&host, &token, Some(&session), asks).await;
     assert!(answer.text().await.unwrap().contains("result"));
-    house.pass(MINUTE).await;
+    host.pass(MINUTE).await;
     let said =
         json!({"thread_id": made["thread_id"], "schema_version": 1, "kind": "chat", "body": "x"});
     scout.call("post_message", said).await.unwrap();
-    house.say(&ann, &room, "elsewhere").await;
-    let mut heard = posted(&house, &token, Some(&session)).build().unwrap();
+    host.say(&ann, &room, "elsewhere").await;
+    let mut heard = posted(&host, &token, Some(&session)).build().unwrap();
     *heard.method_mut() = Method::GET;
     let mut stream = reqwest::Client::new().execute(heard).await.unwrap();
     assert_eq!(stream.status(), 200);
@@ -177,7 +174,7 @@ impl ServerHandler for Slow {
 
 /// The transport with such a server behind it.
 struct Fixture {
-    house: House,
+    host: TestHost,
     router: Router,
     may_begin: Arc<Semaphore>,
     did: mpsc::UnboundedReceiver<Did>,
@@ -185,14 +182,14 @@ struct Fixture {
 
 impl Fixture {
     async fn open() -> Self {
-        let house = House::open().await;
-        house.room(&["scout"]).await;
-        let token = house.token("scout").await;
+        let host = TestHost::open().await;
+        host.room(&["scout"]).await;
+        let token = host.token("scout").await;
         let (may_begin, (does, did)) = (Arc::new(Semaphore::new(0)), mpsc::unbounded_channel());
         let begins = may_begin.clone();
         let server = move || Slow { may_begin: begins.clone(), does: does.clone() };
-        let router = house.running.mcp_fixture(token, server);
-        Self { house, router, may_begin, did }
+        let router = host.running.mcp_fixture(token, server);
+        Self { host, router, may_begin, did }
     }
 
     fn ask(
@@ -232,12 +229,13 @@ async fn a_session_whose_client_goes_away_while_it_is_made_ends_like_any_other()
     let mut fixture = Fixture::open().await;
     fixture.ask_and_go(None, &initialize()).await;
     fixture.may_begin.add_permits(1);
-    let began = std::time::Instant::now();
     // It is made while time passes.
-    while fixture.did.try_recv() != Ok(Did::End) {
-        assert!(began.elapsed() < PATIENCE, "it is there for ever");
-        fixture.house.pass(31 * MINUTE).await;
-    }
+    eventually("the session ends", async || {
+        let did = fixture.did.try_recv();
+        fixture.host.pass(31 * MINUTE).await;
+        did == Ok(Did::End)
+    })
+    .await;
 }
 
 // covers: THR-440
@@ -250,7 +248,7 @@ async fn a_session_that_is_being_woken_is_nothing_between_to_whoever_comes_meanw
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(fixture.ask(Some(&session), &ready).await.status(), 202);
-    fixture.house.pass(MINUTE).await;
+    fixture.host.pass(MINUTE).await;
     fixture.does(Did::End).await;
     fixture.ask_and_go(Some(&session), &list()).await;
     let meanwhile = tokio::spawn(fixture.ask(Some(&session), &list()));

@@ -3,23 +3,23 @@
 use serde_json::json;
 
 use super::clients::WIRES;
-use crate::house::House;
+use crate::test_host::TestHost;
 
 // covers: THR-9, THR-11, THR-13, THR-15, THR-16, THR-17, THR-18, THR-22, THR-432, THR-444, THR-445
 #[tokio::test]
 async fn a_thread_is_made_talked_in_read_and_resolved() {
     for wire in WIRES {
-        let house = House::open().await;
-        house.room(&["executioner_agent", "reviewer_agent", "coordinator_agent"]).await;
-        let lead = house.token_of("coordinator_agent", "orchestrator").await;
-        let lead = house.mcp(&lead, wire).await;
-        let reviewer = house.mcp(&house.token("reviewer_agent").await, wire).await;
-        let executioner = house.mcp(&house.token("executioner_agent").await, wire).await;
+        let host = TestHost::open().await;
+        host.room(&["executioner_agent", "reviewer_agent", "coordinator_agent"]).await;
+        let lead = host.token_of("coordinator_agent", "orchestrator").await;
+        let lead = host.mcp(&lead, wire).await;
+        let reviewer = host.mcp(&host.token("reviewer_agent").await, wire).await;
+        let executioner = host.mcp(&host.token("executioner_agent").await, wire).await;
         let made = lead
             .call(
                 "create_thread",
                 json!({
-                    "workspace_id": house.running.workspace_id,
+                    "workspace_id": host.running.workspace_id,
                     "title": "Profile mapper review loop",
                     "type": "workflow",
                     "participants": ["executioner_agent", "reviewer_agent"],
@@ -34,7 +34,7 @@ async fn a_thread_is_made_talked_in_read_and_resolved() {
         let found = reviewer.call("get_thread", get.clone()).await.unwrap();
         for (field, value) in [
             ("thread_id", &made["thread_id"]),
-            ("workspace_id", &json!(house.running.workspace_id)),
+            ("workspace_id", &json!(host.running.workspace_id)),
             ("title", &json!("Profile mapper review loop")),
             ("type", &json!("workflow")),
             ("status", &json!("active")),
@@ -106,7 +106,7 @@ async fn a_thread_is_made_talked_in_read_and_resolved() {
         let verified = json!({"thread_id": thread, "schema_version": 1, "kind": "event", "body": "it holds",
             "metadata": {"event_type": "finding_verified"}, "in_reply_to": posted["message_id"]});
         reviewer.call("post_message", verified).await.unwrap();
-        house.clock.advance(1_000);
+        host.clock.advance(1_000);
         let resolved = json!({"thread_id": thread, "agent_id": "reviewer_agent", "status": "resolved",
             "reason": "all_findings_verified"});
         let resolved = reviewer.call("update_thread_status", resolved).await.unwrap();
@@ -148,10 +148,10 @@ async fn a_thread_is_made_talked_in_read_and_resolved() {
 #[tokio::test]
 async fn a_wait_ends_with_the_message_that_it_waited_for() {
     for wire in WIRES {
-        let house = House::open().await;
-        house.room(&["scout", "crew"]).await;
-        let scout = house.mcp(&house.token("scout").await, wire).await;
-        let crew = house.mcp(&house.token("crew").await, wire).await;
+        let host = TestHost::open().await;
+        host.room(&["scout", "crew"]).await;
+        let scout = host.mcp(&host.token("scout").await, wire).await;
+        let crew = host.mcp(&host.token("crew").await, wire).await;
         let new = json!({"title": "wait", "participants": ["crew"]});
         let made = scout.call("create_thread", new).await.unwrap();
         let thread = made["thread_id"].as_str().unwrap();
@@ -173,16 +173,16 @@ async fn a_wait_ends_with_the_message_that_it_waited_for() {
 // covers: THR-2
 #[tokio::test]
 async fn without_a_token_a_client_is_told_where_to_learn_of_one() {
-    let house = House::open().await;
+    let host = TestHost::open().await;
     let init = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"});
-    let request = || house.request(reqwest::Method::POST, "/v1/mcp").json(&init);
+    let request = || host.request(reqwest::Method::POST, "/v1/mcp").json(&init);
     for request in [request(), request().bearer_auth("guess")] {
-        let refused = House::answer(request).await.refused(401);
+        let refused = TestHost::answer(request).await.refused(401);
         assert_eq!(refused, "UNAUTHORIZED");
     }
     let answer = request().send().await.unwrap();
     let points = answer.headers()["www-authenticate"].to_str().unwrap().to_owned();
     let url = points.strip_prefix("Bearer resource_metadata=\"").unwrap().trim_end_matches('"');
     let told = reqwest::get(url).await.unwrap().json::<serde_json::Value>().await.unwrap();
-    assert_eq!(told["resource"], house.url("/v1/mcp"));
+    assert_eq!(told["resource"], host.url("/v1/mcp"));
 }

@@ -4,18 +4,18 @@ use serde_json::{Value, json};
 
 use super::clients::{WIRES, Wire};
 use super::methods::{chat, event, thread};
-use crate::house::{House, START};
+use crate::test_host::{START, TestHost};
 
 const DAY: i64 = 24 * 3_600_000;
 
 // covers: THR-420
 #[tokio::test]
 async fn a_limit_of_one_gives_one_message() {
-    let house = House::open().await;
-    let room = house.room(&["scout", "crew"]).await;
-    let ann = house.token("ann").await;
-    let scout = house.mcp(&house.token("scout").await, Wire::Stateless).await;
-    let root = house.say(&ann, &room, "what broke?").await;
+    let host = TestHost::open().await;
+    let room = host.room(&["scout", "crew"]).await;
+    let ann = host.token("ann").await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
+    let root = host.say(&ann, &room, "what broke?").await;
     let new =
         json!({"channel_id": room, "root_message_id": root["message_id"], "type": "workflow"});
     let thread = &thread(&scout, new).await;
@@ -37,7 +37,7 @@ async fn a_limit_of_one_gives_one_message() {
     let path = format!("/v1/messages?conversation={room}&thread={thread}");
     let (mut seen, mut before) = (Vec::new(), String::new());
     loop {
-        let page = house.get(&ann, &format!("{path}&limit=1{before}")).await.ok();
+        let page = host.get(&ann, &format!("{path}&limit=1{before}")).await.ok();
         let messages = page["messages"].as_array().unwrap();
         assert_eq!(messages.len(), 1, "{page}");
         seen.push(messages[0]["text"].as_str().unwrap().to_owned());
@@ -47,7 +47,7 @@ async fn a_limit_of_one_gives_one_message() {
         }
     }
     assert_eq!(seen, ["step 3", "step 2", "step 1", "what broke?"]);
-    let from = house.get(&ann, &format!("{path}&limit=2&after_seq=0")).await.ok();
+    let from = host.get(&ann, &format!("{path}&limit=2&after_seq=0")).await.ok();
     let texts: Vec<_> = from["messages"].as_array().unwrap().iter().map(|m| &m["text"]).collect();
     assert_eq!(json!(texts), json!(["what broke?", "step 1"]));
     assert_eq!(from["has_more"], true);
@@ -57,11 +57,11 @@ async fn a_limit_of_one_gives_one_message() {
 #[tokio::test]
 async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
     for wire in WIRES {
-        let house = House::open().await;
-        house.room(&["scout", "crew"]).await;
-        let token = house.token("crew").await;
-        let scout = house.mcp(&house.token("scout").await, wire).await;
-        let crew = house.mcp(&token, wire).await;
+        let host = TestHost::open().await;
+        host.room(&["scout", "crew"]).await;
+        let token = host.token("crew").await;
+        let scout = host.mcp(&host.token("scout").await, wire).await;
+        let crew = host.mcp(&token, wire).await;
         let thread = &thread(&scout, json!({"type": "workflow"})).await;
         let mut posted = Vec::new();
         for n in 1..=3 {
@@ -72,11 +72,11 @@ async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
         let get = json!({"thread_id": thread});
         let found = crew.call("get_thread", get.clone()).await.unwrap();
         assert_eq!(found["cursor"], json!({"agent_id": "crew", "last_read_seq": 0, "unread": 3}));
-        assert_eq!(found["workspace_id"], house.running.workspace_id);
+        assert_eq!(found["workspace_id"], host.running.workspace_id);
         assert_eq!((&found["title"], &found["type"]), (&json!("work"), &json!("workflow")));
         assert!(found["created_at"].is_string() && found["updated_at"].is_string());
         let channel = found["channel_id"].as_str().unwrap();
-        assert_eq!(unread(&house, &token, channel).await, 3);
+        assert_eq!(unread(&host, &token, channel).await, 3);
         let acked =
             crew.call("ack_read", json!({"thread_id": thread, "last_read_seq": 2})).await.unwrap();
         assert_eq!((&acked["unread"], &acked["ok"]), (&json!(1), &json!(true)));
@@ -84,11 +84,11 @@ async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
         let cursor = json!({"agent_id": "crew", "last_read_seq": 2,
             "last_acked_message_id": posted[1]["message_id"], "unread": 1});
         assert_eq!(crew.call("get_thread", get.clone()).await.unwrap()["cursor"], cursor);
-        assert_eq!(unread(&house, &token, channel).await, 1);
+        assert_eq!(unread(&host, &token, channel).await, 1);
         let scouts = scout.call("get_thread", get.clone()).await.unwrap();
         assert_eq!(scouts["cursor"]["last_read_seq"], 0, "each has its own");
         crew.call("ack_read", json!({"thread_id": thread, "last_read_seq": 4})).await.unwrap();
-        assert_eq!(unread(&house, &token, channel).await, 0);
+        assert_eq!(unread(&host, &token, channel).await, 0);
         let read = crew.call("read_messages", get).await.unwrap();
         let first = &read["messages"][0];
         for (field, value) in [
@@ -105,8 +105,8 @@ async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
     }
 }
 
-async fn unread(house: &House, token: &str, channel: &str) -> u64 {
-    let index = house.get(token, "/v1/index?scope=all").await.ok();
+async fn unread(host: &TestHost, token: &str, channel: &str) -> u64 {
+    let index = host.get(token, "/v1/index?scope=all").await.ok();
     let seats = index["channels"].as_array().unwrap();
     let seat = seats.iter().find(|seat| seat["id"] == channel).unwrap();
     seat["unread"].as_u64().unwrap()
@@ -116,10 +116,10 @@ async fn unread(house: &House, token: &str, channel: &str) -> u64 {
 #[tokio::test]
 async fn a_change_of_status_is_read_with_its_reason_and_ends_a_wait() {
     for wire in WIRES {
-        let house = House::open().await;
-        house.room(&["scout", "crew"]).await;
-        let scout = house.mcp(&house.token("scout").await, wire).await;
-        let crew = house.mcp(&house.token("crew").await, wire).await;
+        let host = TestHost::open().await;
+        host.room(&["scout", "crew"]).await;
+        let scout = host.mcp(&host.token("scout").await, wire).await;
+        let crew = host.mcp(&host.token("crew").await, wire).await;
         let thread = &thread(&scout, json!({})).await;
         let wait = json!({"thread_id": thread, "since_seq": 0, "wait_seconds": 60});
         let block = json!({"thread_id": thread, "status": "blocked", "reason": "no key yet",
@@ -164,11 +164,11 @@ async fn a_change_of_status_is_read_with_its_reason_and_ends_a_wait() {
 async fn a_thread_is_created_once_under_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let few = |config: &mut chorus_server::Config| config.settings.limits.conversations_per_day = 2;
-    let house = House::open_with(folder, START, few).await;
-    let room = house.room(&["scout", "crew"]).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Sessions).await;
-    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let host = TestHost::open_with(folder, START, few).await;
+    let room = host.room(&["scout", "crew"]).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Sessions).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Stateless).await;
     let new = |more: Value| {
         let mut new = json!({"title": "review", "participants": ["crew"], "idempotency_key": "k1"});
         new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -195,22 +195,22 @@ async fn a_thread_is_created_once_under_a_key() {
     }
     assert_ne!(made[0].1, made[1].1);
     // Of all that scout has one conversation beside the room: a retry makes none.
-    let all = house.get(&token, "/v1/index?scope=all").await.ok();
+    let all = host.get(&token, "/v1/index?scope=all").await.ok();
     assert_eq!(all["channels"].as_array().unwrap().len(), 2, "{all}");
     // However much later.
-    house.pass(3 * DAY).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Stateless).await;
+    host.pass(3 * DAY).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Stateless).await;
     for (place, thread) in &made {
         let again = scout.call("create_thread", new(place.clone())).await.unwrap();
         assert_eq!((&again["thread_id"], &again["duplicate"]), (thread, &json!(true)));
     }
     drop((scout, crew));
-    let House { running, folder, clock, .. } = house;
+    let TestHost { running, folder, clock, .. } = host;
     running.stop().await;
-    assert!(crate::house::doctor(folder.path()).is_clean());
-    let house = House::open_with(folder, chorus_store::Clock::now(&*clock), few).await;
-    let scout = house.mcp(&token, Wire::Stateless).await;
+    assert!(crate::test_host::doctor(folder.path()).is_clean());
+    let host = TestHost::open_with(folder, chorus_store::Clock::now(&*clock), few).await;
+    let scout = host.mcp(&token, Wire::Stateless).await;
     for (place, thread) in &made {
         for _ in 0..3 {
             let again = scout.call("create_thread", new(place.clone())).await.unwrap();
@@ -231,31 +231,31 @@ async fn a_thread_is_created_once_under_a_key() {
 
 // covers: THR-11, THR-12, THR-433
 #[tokio::test]
-async fn who_has_left_a_thread_finds_it_under_no_key() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Stateless).await;
+async fn member_that_left_a_thread_finds_it_under_no_key() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Stateless).await;
     let new = json!({"title": "review", "participants": ["crew"], "idempotency_key": "k1"});
     let made = scout.call("create_thread", new.clone()).await.unwrap();
     let seat = format!("/v1/channels/{}/members/scout", made["channel_id"].as_str().unwrap());
-    house.send(&token, reqwest::Method::DELETE, &seat, None).await.ok();
+    host.send(&token, reqwest::Method::DELETE, &seat, None).await.ok();
     assert_eq!(scout.call("create_thread", new).await, Err("NOT_FOUND".into()));
 }
 
 // covers: THR-434, THR-435
 #[tokio::test]
 async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
     let session = "sess_01890000000070008000000000000001";
     let new = json!({"agent": "scout", "role": "worker", "session": session});
-    let issued = house.post(&house.operator(), "/v1/tokens", new).await.ok();
+    let issued = host.post(&host.operator(), "/v1/tokens", new).await.ok();
     for wire in WIRES {
-        let scout = house.mcp(issued["token"].as_str().unwrap(), wire).await;
-        let crew = house.mcp(&house.token("crew").await, wire).await;
+        let scout = host.mcp(issued["token"].as_str().unwrap(), wire).await;
+        let crew = host.mcp(&host.token("crew").await, wire).await;
         let thread =
-            &thread(&scout, json!({"type": "workflow", "workspace_id": workspace(&house).await}))
+            &thread(&scout, json!({"type": "workflow", "workspace_id": workspace(&host).await}))
                 .await;
         for stated in [None, Some(session)] {
             let mut post = chat(thread, "x");
@@ -276,10 +276,10 @@ async fn the_session_is_the_tokens_and_the_workspace_has_a_name() {
     }
 }
 
-/// The name of the house's workspace, as the resource's metadata have it.
-async fn workspace(house: &House) -> String {
+/// The name of the host's workspace, as the resource's metadata have it.
+async fn workspace(host: &TestHost) -> String {
     let told =
-        reqwest::get(house.url("/.well-known/oauth-protected-resource/v1/mcp")).await.unwrap();
+        reqwest::get(host.url("/.well-known/oauth-protected-resource/v1/mcp")).await.unwrap();
     let told = told.json::<Value>().await.unwrap();
     told["resource_name"].as_str().unwrap().strip_prefix("Chorus: ").unwrap().to_owned()
 }
@@ -287,11 +287,11 @@ async fn workspace(house: &House) -> String {
 // covers: THR-438, THR-439
 #[tokio::test]
 async fn a_summary_says_in_words_what_happened() {
-    let house = House::open().await;
-    house.room(&["scout", "crew"]).await;
-    let token = house.token("scout").await;
-    let scout = house.mcp(&token, Wire::Sessions).await;
-    let crew = house.mcp(&house.token("crew").await, Wire::Stateless).await;
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let token = host.token("scout").await;
+    let scout = host.mcp(&token, Wire::Sessions).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Stateless).await;
     let thread = &thread(&scout, json!({"type": "workflow"})).await;
     let say = |kind: &str, body: &str, more: Value| {
         let mut metadata = json!({"event_type": kind});
@@ -302,10 +302,7 @@ async fn a_summary_says_in_words_what_happened() {
     let found = scout.call("post_message", say("finding_reported", "a typo", named)).await.unwrap();
     let id = found["message_id"].as_str().unwrap();
     let edit = json!({"text": "null \"fallback\"\nin the mapper"});
-    house
-        .send(&token, reqwest::Method::PATCH, &format!("/v1/messages/{id}"), Some(edit))
-        .await
-        .ok();
+    host.send(&token, reqwest::Method::PATCH, &format!("/v1/messages/{id}"), Some(edit)).await.ok();
     for (kind, body, more) in [
         ("decision_made", "we ship on Monday", json!({})),
         ("question_asked", "which branch?", json!({"question_id": "Q-1"})),

@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use super::house::House;
+use super::client_host::ClientHost;
 
 // covers: ATT-17, ATT-9, ATT-16
 #[tokio::test]
-async fn nothing_comes_before_initialize() {
-    let house = House::open().await;
-    house.says("@scout is it done?").await;
-    let token = house.token("scout", Authority::Worker).await.token;
-    let url = format!("{}/v1/c2a", house.running.url.replace("http", "ws"));
+async fn no_frame_precedes_initialize() {
+    let host = ClientHost::open().await;
+    host.says("@scout is it done?").await;
+    let token = host.token("scout", Authority::Worker).await.token;
+    let url = format!("{}/v1/c2a", host.running.url.replace("http", "ws"));
     let mut request = url.into_client_request().unwrap();
     request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
@@ -65,15 +65,15 @@ where
 // covers: ATT-18, ATT-19, ATT-20
 #[tokio::test]
 async fn version_capabilities_and_glyphs_are_agreed_on() {
-    let house = House::open().await;
+    let host = ClientHost::open().await;
     let mut params = InitializeParams::new("test", "0");
     params.protocol_version = "2031-01-01".into();
     params.capabilities.chat_tools.resolve = false;
     params.capabilities.injection.interrupt = true;
     let wanted = [("queued", "⏳"), ("unheard_of", "🦄")];
     params.glyphs = Some(wanted.map(|(s, g)| (s.to_owned(), g.to_owned())).into_iter().collect());
-    let token = house.token("scout", Authority::Worker).await.token;
-    let agent = house.join_with(&token, params).await;
+    let token = host.token("scout", Authority::Worker).await.token;
+    let agent = host.join_with(&token, params).await;
     let hello = agent.connection.hello();
     assert_eq!(hello.protocol_version, "2026-06-02");
     assert!(!hello.capabilities.chat_tools.resolve && hello.capabilities.chat_tools.claim);
@@ -89,10 +89,10 @@ async fn version_capabilities_and_glyphs_are_agreed_on() {
 // covers: ATT-8, ATT-13
 #[tokio::test]
 async fn a_connection_ends_with_its_token() {
-    let house = House::open().await;
-    let token = house.token("scout", Authority::Worker).await;
-    let mut agent = house.join_with(&token.token, InitializeParams::new("test", "0")).await;
-    house.operator.revoke_token(&token.jti).await.unwrap();
+    let host = ClientHost::open().await;
+    let token = host.token("scout", Authority::Worker).await;
+    let mut agent = host.join_with(&token.token, InitializeParams::new("test", "0")).await;
+    host.operator.revoke_token(&token.jti).await.unwrap();
     let reason = loop {
         if let Incoming::Closed { reason } = agent.next().await {
             break reason;
@@ -100,7 +100,7 @@ async fn a_connection_ends_with_its_token() {
     };
     assert!(reason.contains("token"), "{reason}");
     for bad in [token.token.as_str(), "", "nonsense", "eyJhbGciOiJub25lIn0.e30."] {
-        let refused = connect(&house.running.url, bad, &InitializeParams::new("test", "0")).await;
+        let refused = connect(&host.running.url, bad, &InitializeParams::new("test", "0")).await;
         assert_eq!(refused.unwrap_err().code(), Some(Code::Unauthorized), "{bad}");
     }
 }
@@ -108,29 +108,29 @@ async fn a_connection_ends_with_its_token() {
 // covers: ATT-12, ATT-21
 #[tokio::test]
 async fn a_newer_connection_of_a_session_ends_the_older() {
-    let house = House::open().await;
-    let mut old = house.join("scout").await;
+    let host = ClientHost::open().await;
+    let mut old = host.join("scout").await;
     let session = old.connection.hello().session.id.clone();
     let mut params = InitializeParams::new("test", "0");
     params.session = Some(SessionHello { id: Some(session.clone()), ..SessionHello::default() });
-    let token = house.token("scout", Authority::Worker).await.token;
-    let new = house.join_with(&token, params.clone()).await;
+    let token = host.token("scout", Authority::Worker).await.token;
+    let new = host.join_with(&token, params.clone()).await;
     assert_eq!(new.connection.hello().session.id, session);
     while !matches!(old.next().await, Incoming::Closed { .. }) {}
-    let other = house.token("reviewer", Authority::Worker).await.token;
-    let refused = connect(&house.running.url, &other, &params).await;
+    let other = host.token("reviewer", Authority::Worker).await.token;
+    let refused = connect(&host.running.url, &other, &params).await;
     assert_eq!(refused.unwrap_err().code(), Some(Code::NotFound));
 }
 
 // covers: ATT-11, ATT-6
 #[tokio::test]
 async fn thirty_two_are_under_way_and_the_rest_waits_in_order() {
-    let house = House::open().await;
-    let mut scout = house.join("scout").await;
+    let host = ClientHost::open().await;
+    let mut scout = host.join("scout").await;
     let most = limits::UNACKED_PER_CONNECTION;
     let mut asked = Vec::new();
     for n in 0..most + 8 {
-        asked.push(house.says(&format!("@scout what about {n}?")).await.event_id);
+        asked.push(host.says(&format!("@scout what about {n}?")).await.event_id);
     }
     let mut ids = Vec::new();
     for event in asked.iter().take(most) {
@@ -147,27 +147,27 @@ async fn thirty_two_are_under_way_and_the_rest_waits_in_order() {
 
 // covers: ATT-14
 #[tokio::test]
-async fn who_does_not_read_slows_nobody() {
-    let house = House::open().await;
-    let token = house.token("reviewer", Authority::Worker).await.token;
-    let url = format!("{}/v1/c2a", house.running.url.replace("http", "ws"));
+async fn slow_reader_delays_no_other() {
+    let host = ClientHost::open().await;
+    let token = host.token("reviewer", Authority::Worker).await.token;
+    let url = format!("{}/v1/c2a", host.running.url.replace("http", "ws"));
     let mut request = url.into_client_request().unwrap();
     request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
     let (mut deaf, _) = tokio_tungstenite::connect_async(request).await.unwrap();
     let params = InitializeParams::new("deaf", "0");
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     deaf.send(Message::text(hello.to_string())).await.unwrap();
-    let mut scout = house.join("scout").await;
+    let mut scout = host.join("scout").await;
     let long = "x".repeat(100_000);
     let mut asked = Vec::new();
     for n in 0..80 {
-        let posted = house.says(&format!("@scout @reviewer what about {n}? {long}")).await;
+        let posted = host.says(&format!("@scout @reviewer what about {n}? {long}")).await;
         asked.push(posted.event_id);
         assert_eq!(scout.taken().await.event_id, asked[n]);
     }
     drop(deaf);
     // It comes back, and finds all of it in the log.
-    let mut reviewer = house.join("reviewer").await;
+    let mut reviewer = host.join("reviewer").await;
     for event in &asked {
         assert_eq!(&reviewer.taken().await.event_id, event);
     }
@@ -175,13 +175,13 @@ async fn who_does_not_read_slows_nobody() {
 
 // covers: ATT-15, ATT-133
 #[tokio::test]
-async fn what_is_too_large_is_refused() {
-    let house = House::open().await;
-    let client = house.client("scout").await;
+async fn too_large_message_is_refused() {
+    let host = ClientHost::open().await;
+    let client = host.client("scout").await;
     let http = reqwest::Client::new();
     for path in ["/v1/c2a", "/v1/messages"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"x":"{}"}}"#, "x".repeat(1 << 20));
-        let request = http.post(format!("{}{path}", house.running.url)).body(body);
+        let request = http.post(format!("{}{path}", host.running.url)).body(body);
         let request = request.header("content-type", "application/json");
         let answer = request.bearer_auth(client.token().unwrap()).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 413, "{path}");

@@ -4,7 +4,7 @@
 
 #![allow(unreachable_pub, reason = "the host of these tests is theirs alone")]
 
+mod client_host;
 mod connection;
-mod house;
 mod reading;
 mod sending;

@@ -24,11 +24,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::serve::Listener;
 use chorus_server::Config;
 use chorus_server::config::kind::Span;
+use chorus_testing::eventually;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-use crate::house::{Answer, House, PATIENCE, START};
+use crate::test_host::{Answer, PATIENCE, START, TestHost};
 
 /// An agent somewhere: an HTTP server of its own.
 pub(crate) struct Remote {
@@ -120,12 +121,12 @@ impl Remote {
     }
 
     /// The next delivery, as time goes on.
-    pub(crate) async fn take_later(&mut self, house: &House) -> Value {
-        self.post_later(house).await.json()
+    pub(crate) async fn take_later(&mut self, host: &TestHost) -> Value {
+        self.post_later(host).await.json()
     }
 
     /// The next POST, as time goes on.
-    pub(crate) async fn post_later(&mut self, house: &House) -> Post {
+    pub(crate) async fn post_later(&mut self, host: &TestHost) -> Post {
         let began = std::time::Instant::now();
         loop {
             let next = tokio::time::timeout(Duration::from_millis(20), self.posts.recv()).await;
@@ -133,7 +134,7 @@ impl Remote {
                 return post;
             }
             assert!(began.elapsed() < PATIENCE, "nothing came");
-            house.pass(1_000).await;
+            host.pass(1_000).await;
         }
     }
 
@@ -154,43 +155,43 @@ pub(crate) fn at_once(config: &mut Config) {
     config.settings.webhook.quiet = Span::seconds(0);
 }
 
-pub(crate) async fn open() -> House {
-    House::open_with(tempfile::tempdir().unwrap(), START, at_once).await
+pub(crate) async fn open() -> TestHost {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, at_once).await
 }
 
 /// A room with ann, and the agent `weather` behind a string.
-pub(crate) async fn reached(house: &House, remote: &Remote) -> String {
-    let room = house.room(&[]).await;
+pub(crate) async fn reached(host: &TestHost, remote: &Remote) -> String {
+    let room = host.room(&[]).await;
     let new = json!({"member": "weather", "url": remote.url(), "channels": [room]});
-    house.post(&house.operator(), "/v1/endpoints", new).await.ok();
+    host.post(&host.operator(), "/v1/endpoints", new).await.ok();
     room
 }
 
 /// A host where ann has asked the agent behind a string something: the host, the agent, the room, and the delivery.
-pub(crate) async fn asked(text: &str) -> (House, Remote, String, Value) {
-    let house = open().await;
+pub(crate) async fn asked(text: &str) -> (TestHost, Remote, String, Value) {
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, text).await;
+    let room = reached(&host, &remote).await;
+    host.say(&host.token("ann").await, &room, text).await;
     let delivery = remote.take().await;
-    (house, remote, room, delivery)
+    (host, remote, room, delivery)
 }
 
 /// A POST to the callback of a delivery.
-pub(crate) fn to_callback(house: &House, delivery: &Value) -> RequestBuilder {
+pub(crate) fn to_callback(host: &TestHost, delivery: &Value) -> RequestBuilder {
     let url = delivery["callback"].as_str().unwrap();
-    house.request(Method::POST, url.strip_prefix(&house.running.url).unwrap())
+    host.request(Method::POST, url.strip_prefix(&host.running.url).unwrap())
 }
 
 /// What an agent posts to a callback, as it is.
-pub(crate) async fn call(house: &House, delivery: &Value, event: Value) -> Answer {
-    House::answer(to_callback(house, delivery).json(&event)).await
+pub(crate) async fn call(host: &TestHost, delivery: &Value, event: Value) -> Answer {
+    TestHost::answer(to_callback(host, delivery).json(&event)).await
 }
 
 /// A body as it is, in whatever form.
-pub(crate) async fn post(house: &House, delivery: &Value, body: &str) -> Answer {
-    let request = to_callback(house, delivery).header("content-type", "application/json");
-    House::answer(request.body(body.to_owned())).await
+pub(crate) async fn post(host: &TestHost, delivery: &Value, body: &str) -> Answer {
+    let request = to_callback(host, delivery).header("content-type", "application/json");
+    TestHost::answer(request.body(body.to_owned())).await
 }
 
 /// The bearer of the tools that come with a delivery.
@@ -201,34 +202,26 @@ pub(crate) fn bearer(delivery: &Value) -> String {
 
 /// Waits until it is noted that the agent has the only delivery that is open: the POST is read before it is answered, and
 /// a message that was not taken is no run to remind of.
-pub(crate) async fn accepted(house: &House) {
-    let began = std::time::Instant::now();
-    loop {
-        let open = house.get(&house.operator(), "/v1/deliveries?member=weather").await.ok();
-        if open["deliveries"][0]["state"] == "accepted" {
-            return;
-        }
-        assert!(began.elapsed() < PATIENCE, "{open}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+pub(crate) async fn accepted(host: &TestHost) {
+    eventually("the delivery is accepted", async || {
+        let open = host.get(&host.operator(), "/v1/deliveries?member=weather").await.ok();
+        if open["deliveries"][0]["state"] == "accepted" { Ok(()) } else { Err(open) }
+    })
+    .await;
 }
 
 /// Waits until the agent owes nothing: that it has taken something is noted a moment later.
-pub(crate) async fn nothing_owed(house: &House) {
-    let began = std::time::Instant::now();
-    loop {
-        let open = house.get(&house.operator(), "/v1/deliveries?member=weather").await.ok();
-        if open["deliveries"] == json!([]) {
-            return;
-        }
-        assert!(began.elapsed() < PATIENCE, "{open}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+pub(crate) async fn nothing_owed(host: &TestHost) {
+    eventually("the agent owes nothing", async || {
+        let open = host.get(&host.operator(), "/v1/deliveries?member=weather").await.ok();
+        if open["deliveries"] == json!([]) { Ok(()) } else { Err(open) }
+    })
+    .await;
 }
 
-pub(crate) async fn messages(house: &House, room: &str) -> Vec<(String, String)> {
+pub(crate) async fn messages(host: &TestHost, room: &str) -> Vec<(String, String)> {
     let path = format!("/v1/messages?conversation={room}");
-    let page = house.get(&house.operator(), &path).await.ok();
+    let page = host.get(&host.operator(), &path).await.ok();
     let of = |m: &Value| (text(&m["author"]["id"]), text(&m["text"]));
     page["messages"].as_array().unwrap().iter().map(of).collect()
 }

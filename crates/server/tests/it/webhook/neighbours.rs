@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use chorus_server::config::kind::Span;
+use chorus_testing::eventually;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::OwnedReadHalf;
@@ -13,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 use super::{Remote, asked, at_once, call, messages, reached, text};
-use crate::house::{House, PATIENCE, START};
+use crate::test_host::{PATIENCE, START, TestHost};
 
 /// How an agent takes what is posted.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +73,12 @@ impl Neighbour {
     }
 
     /// The texts of what comes, as time goes on, until there are so many.
-    async fn hears(&mut self, house: &House, count: usize) -> Vec<String> {
+    async fn hears(&mut self, host: &TestHost, count: usize) -> Vec<String> {
         let (began, mut heard) = (Instant::now(), Vec::new());
         while heard.len() < count {
             match tokio::time::timeout(Duration::from_millis(20), self.posts.recv()).await {
                 Ok(Some(post)) => heard.push(text(&post["message"]["content"])),
-                _ => house.pass(5_000).await,
+                _ => host.pass(5_000).await,
             }
             assert!(began.elapsed() < PATIENCE, "only {heard:?}");
         }
@@ -133,15 +134,15 @@ async fn behave(manner: Manner, mut stream: TcpStream) {
 
 // covers: WHK-12, WHK-13, WHK-14, WHK-17
 #[tokio::test]
-async fn who_takes_posts_badly_harms_nobody_and_loses_nothing() {
-    let house = House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+async fn endpoint_that_fails_delays_no_other_and_loses_no_message() {
+    let host = TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         at_once(config);
-        config.settings.webhook.timeout = Span::seconds(1);
+        config.settings.webhook.timeout = Span::seconds(3);
     })
     .await;
     let (mut remote, elsewhere) = (Remote::open().await, Neighbour::open(Manner::Well).await);
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let room = reached(&host, &remote).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
     let mut bad = Vec::new();
     for (name, manner) in [
         ("hangs", Manner::Hangs),
@@ -153,7 +154,7 @@ async fn who_takes_posts_badly_harms_nobody_and_loses_nothing() {
     ] {
         let neighbour = Neighbour::open(manner).await;
         let new = json!({"member": name, "url": neighbour.url(), "channels": [room]});
-        house.post(&op, "/v1/endpoints", new).await.ok();
+        host.post(&op, "/v1/endpoints", new).await.ok();
         bad.push((name, neighbour));
     }
     let said: Vec<_> = (0..4)
@@ -161,12 +162,12 @@ async fn who_takes_posts_badly_harms_nobody_and_loses_nothing() {
         .collect();
     // No time passes, so that whatever is to be tried again is not: the good neighbour hears it all, and is heard.
     for text_of_it in &said {
-        house.say(&ann, &room, text_of_it).await;
+        host.say(&ann, &room, text_of_it).await;
         let delivery = remote.take().await;
         assert_eq!(delivery["message"]["content"], text_of_it.as_str());
-        call(&house, &delivery, json!({"type": "message", "content": "Well."})).await.ok();
+        call(&host, &delivery, json!({"type": "message", "content": "Well."})).await.ok();
     }
-    let replies = messages(&house, &room).await.into_iter().filter(|(who, _)| who == "weather");
+    let replies = messages(&host, &room).await.into_iter().filter(|(who, _)| who == "weather");
     assert_eq!(replies.count(), said.len());
 
     for (name, why) in [
@@ -175,23 +176,19 @@ async fn who_takes_posts_badly_harms_nobody_and_loses_nothing() {
         ("redirects", "HTTP 307"),
         ("lies", "the answer is no HTTP"),
     ] {
-        let began = Instant::now();
-        let shown = loop {
-            let shown = house.get(&op, &format!("/v1/endpoints/{name}")).await.ok();
-            if shown["last_error"]["why"] == why {
-                break shown;
-            }
-            assert!(began.elapsed() < PATIENCE, "{shown}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        };
+        let shown = eventually("the endpoint shows why its post failed", async || {
+            let shown = host.get(&op, &format!("/v1/endpoints/{name}")).await.ok();
+            if shown["last_error"]["why"] == why { Ok(shown) } else { Err(shown) }
+        })
+        .await;
         assert_eq!(shown["last_taken_at"], Value::Null, "{shown}");
         assert_eq!(shown["failures"], if name == "redirects" { 0 } else { 1 }, "{shown}");
     }
     // What is taken is taken, whatever the body is like; each waits for the one before.
     for (name, neighbour) in bad.iter_mut().filter(|(name, _)| ["endless", "short"].contains(name))
     {
-        assert_eq!(neighbour.hears(&house, said.len()).await, said, "{name}");
-        let shown = house.get(&op, &format!("/v1/endpoints/{name}")).await.ok();
+        assert_eq!(neighbour.hears(&host, said.len()).await, said, "{name}");
+        let shown = host.get(&op, &format!("/v1/endpoints/{name}")).await.ok();
         assert_eq!((&shown["failures"], &shown["breaker"]), (&json!(0), &json!("closed")));
     }
     // Those who are better now have it all, in order, as time goes on; what was refused is sent again by hand.
@@ -199,24 +196,20 @@ async fn who_takes_posts_badly_harms_nobody_and_loses_nothing() {
         neighbour.mend();
         if *name == "redirects" {
             let path = "/v1/deliveries?state=dead&member=redirects";
-            let began = Instant::now();
-            let dead = loop {
-                let dead = house.get(&op, path).await.ok()["deliveries"].clone();
-                match dead.as_array().unwrap().len() == said.len() {
-                    true => break dead,
-                    false => tokio::time::sleep(Duration::from_millis(5)).await,
-                }
-                assert!(began.elapsed() < PATIENCE, "{dead}");
-            };
+            let dead = eventually("all of them are dead letters", async || {
+                let dead = host.get(&op, path).await.ok()["deliveries"].clone();
+                if dead.as_array().unwrap().len() == said.len() { Ok(dead) } else { Err(dead) }
+            })
+            .await;
             for letter in dead.as_array().unwrap() {
                 let path = format!("/v1/deliveries/{}/redeliver", text(&letter["id"]));
-                house.post(&op, &path, json!({})).await.ok();
+                host.post(&op, &path, json!({})).await.ok();
             }
-            let mut heard = neighbour.hears(&house, said.len()).await;
+            let mut heard = neighbour.hears(&host, said.len()).await;
             heard.sort();
             assert_eq!(heard, said);
         } else if ["hangs", "resets", "lies"].contains(name) {
-            assert_eq!(neighbour.hears(&house, said.len()).await, said, "{name}");
+            assert_eq!(neighbour.hears(&host, said.len()).await, said, "{name}");
         }
     }
     let mut elsewhere = elsewhere;
@@ -230,15 +223,15 @@ struct Wire {
 }
 
 impl Wire {
-    async fn open(house: &House, delivery: &Value) -> Self {
+    async fn open(host: &TestHost, delivery: &Value) -> Self {
         let url = text(&delivery["callback"]);
-        let path = url.strip_prefix(&house.running.url).unwrap();
-        let stream = TcpStream::connect(house.running.addr).await.unwrap();
+        let path = url.strip_prefix(&host.running.url).unwrap();
+        let stream = TcpStream::connect(host.running.addr).await.unwrap();
         stream.set_nodelay(true).unwrap();
         let (reading, mut writing) = stream.into_split();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
-            house.running.addr
+            host.running.addr
         );
         writing.write_all(head.as_bytes()).await.unwrap();
         Self { reading, writing }
@@ -284,54 +277,50 @@ fn said(content: &str) -> Value {
 }
 
 /// Waits until the newest message is this one.
-async fn until_said(house: &House, room: &str, content: &str) {
-    let began = Instant::now();
-    loop {
-        let all = messages(house, room).await;
-        if all.last().is_some_and(|(_, text)| text == content) {
-            return;
-        }
-        assert!(began.elapsed() < PATIENCE, "{all:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn until_said(host: &TestHost, room: &str, content: &str) {
+    eventually("the message is there", async || {
+        let all = messages(host, room).await;
+        if all.last().is_some_and(|(_, text)| text == content) { Ok(()) } else { Err(all) }
+    })
+    .await;
 }
 
 // covers: WHK-25
 #[tokio::test]
-async fn what_a_callback_brings_is_there_while_its_body_is_open() {
-    let (house, _remote, room, delivery) = asked("@weather how does it look?").await;
-    let ann = house.token("ann").await;
-    let mut wire = Wire::open(&house, &delivery).await;
+async fn callback_events_are_applied_while_the_body_is_open() {
+    let (host, _remote, room, delivery) = asked("@weather how does it look?").await;
+    let ann = host.token("ann").await;
+    let mut wire = Wire::open(&host, &delivery).await;
     wire.event(said("Clouds.")).await;
-    until_said(&house, &room, "Clouds.").await;
+    until_said(&host, &room, "Clouds.").await;
     // Half a line is no event yet.
     let rain = format!("{}\n", said("Rain."));
     let (half, rest) = rain.split_at(rain.len() / 2);
     wire.write(half.as_bytes()).await.unwrap();
-    house.say(&ann, &room, "hm").await;
-    until_said(&house, &room, "hm").await;
+    host.say(&ann, &room, "hm").await;
+    until_said(&host, &room, "hm").await;
     wire.write(rest.as_bytes()).await.unwrap();
-    until_said(&house, &room, "Rain.").await;
+    until_said(&host, &room, "Rain.").await;
     // What is behind the last line break is one too.
     wire.write(said("Sun.").to_string().as_bytes()).await.unwrap();
     wire.end().await;
     assert_eq!(wire.answer().await, (200, json!({"accepted": 3, "duplicates": 0})));
-    until_said(&house, &room, "Sun.").await;
+    until_said(&host, &room, "Sun.").await;
 }
 
 // covers: WHK-25
 #[tokio::test]
 async fn a_slow_event_is_taken_and_who_stops_or_drips_is_ended() {
-    let (house, _remote, room, delivery) = asked("@weather and?").await;
+    let (host, _remote, room, delivery) = asked("@weather and?").await;
     // Half a minute is the time of an event, and time goes on here only when it is told to.
-    let mut slow = Wire::open(&house, &delivery).await;
+    let mut slow = Wire::open(&host, &delivery).await;
     for event in ["Slow.", "Slower."] {
         let line = format!("{}\n", said(event));
         let (half, rest) = line.split_at(line.len() / 2);
         slow.write(half.as_bytes()).await.unwrap();
-        house.pass(20_000).await;
+        host.pass(20_000).await;
         slow.write(rest.as_bytes()).await.unwrap();
-        until_said(&house, &room, event).await;
+        until_said(&host, &room, event).await;
     }
     slow.end().await;
     assert_eq!(slow.answer().await.0, 200);
@@ -341,23 +330,22 @@ async fn a_slow_event_is_taken_and_who_stops_or_drips_is_ended() {
         ("drops of an event", "Second.", "{"),
         ("blank lines", "Third.", "\n"),
     ] {
-        let mut wire = Wire::open(&house, &delivery).await;
+        let mut wire = Wire::open(&host, &delivery).await;
         if !first.is_empty() {
             wire.event(said(first)).await;
-            until_said(&house, &room, first).await;
+            until_said(&host, &room, first).await;
         }
         let Wire { mut reading, mut writing } = wire;
         let answered = tokio::spawn(async move { answer(&mut reading).await });
-        let began = Instant::now();
-        while !answered.is_finished() {
-            assert!(began.elapsed() < PATIENCE, "{what}");
+        eventually(what, async || {
             if !byte.is_empty() {
                 // It may have been ended in this moment.
                 let _ = writing.write_all(format!("1\r\n{byte}\r\n").as_bytes()).await;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            house.pass(5_000).await;
-        }
+            host.pass(5_000).await;
+            answered.is_finished()
+        })
+        .await;
         let (status, refused) = answered.await.unwrap();
         assert_eq!(
             (status, &refused["error"]["code"]),
@@ -366,23 +354,24 @@ async fn a_slow_event_is_taken_and_who_stops_or_drips_is_ended() {
         );
         assert!(text(&refused["error"]["message"]).contains("too long"), "{refused}");
     }
-    let all: Vec<_> = messages(&house, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
+    let all: Vec<_> = messages(&host, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
     assert_eq!(all, ["Slow.", "Slower.", "First.", "Second.", "Third."]);
 }
 
 // covers: WHK-28
 #[tokio::test]
 async fn a_hundred_megabytes_are_refused_long_before_they_have_come() {
-    let (house, _remote, room, delivery) = asked("@weather all of it?").await;
+    let (host, _remote, room, delivery) = asked("@weather all of it?").await;
     let line = [json!({"type": "status", "status": "x".repeat(4_000)}).to_string(), "\n".into()];
     let lines = line.concat().repeat(16);
     for (what, part, most) in [
-        // Of what an event may be little more is taken than that; of a body of events what a body may be.
-        ("one event", vec![b'{'; 64 * 1024], 4),
+        // Of what an event may be little more is taken than that and what both kernels hold; of a body of events what a
+        // body may be.
+        ("one event", vec![b'{'; 64 * 1024], 16),
         ("line breaks", vec![b'\n'; 64 * 1024], 32),
         ("events", lines.into_bytes(), 32),
     ] {
-        let Wire { mut reading, writing } = Wire::open(&house, &delivery).await;
+        let Wire { mut reading, writing } = Wire::open(&host, &delivery).await;
         let answered = tokio::spawn(async move { answer(&mut reading).await });
         let (mut wire, mut sent) = (writing, 0);
         let head = format!("{:x}\r\n", part.len());
@@ -394,21 +383,21 @@ async fn a_hundred_megabytes_are_refused_long_before_they_have_come() {
         assert_eq!((status, text(&refused["error"]["code"])), (413, "PAYLOAD_TOO_LARGE".into()));
         assert!(sent < most << 20, "{what}: {sent} bytes");
     }
-    assert_eq!(messages(&house, &room).await.len(), 1, "nothing was said by any of it");
-    call(&house, &delivery, said("In short: yes.")).await.ok();
+    assert_eq!(messages(&host, &room).await.len(), 1, "nothing was said by any of it");
+    call(&host, &delivery, said("In short: yes.")).await.ok();
 }
 
 // covers: WHK-28
 #[tokio::test]
-async fn of_a_body_that_breaks_off_stands_what_was_whole() {
+async fn whole_events_of_an_aborted_body_are_kept() {
     const OPEN: &str = "chorus_open_connections";
-    let (house, _remote, room, delivery) = asked("@weather and then?").await;
-    let connections = house.metric(OPEN).await;
+    let (host, _remote, room, delivery) = asked("@weather and then?").await;
+    let connections = host.metric(OPEN).await;
     for (number, reset) in [false, true].into_iter().enumerate() {
         let whole = format!("whole {number}");
-        let mut wire = Wire::open(&house, &delivery).await;
+        let mut wire = Wire::open(&host, &delivery).await;
         wire.event(said(&whole)).await;
-        until_said(&house, &room, &whole).await;
+        until_said(&host, &room, &whole).await;
         // One that is not whole is none, however little of it is missing.
         let broken = said("broken off").to_string();
         wire.write(&broken.as_bytes()[..broken.len() - 1]).await.unwrap();
@@ -417,10 +406,10 @@ async fn of_a_body_that_breaks_off_stands_what_was_whole() {
             stream.set_zero_linger().unwrap();
         }
         drop(stream);
-        house.until_metric(OPEN, connections).await;
-        until_said(&house, &room, &whole).await;
+        host.until_metric(OPEN, connections).await;
+        until_said(&host, &room, &whole).await;
     }
-    call(&house, &delivery, said("The end.")).await.ok();
-    let all: Vec<_> = messages(&house, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
+    call(&host, &delivery, said("The end.")).await.ok();
+    let all: Vec<_> = messages(&host, &room).await.into_iter().skip(1).map(|(_, t)| t).collect();
     assert_eq!(all, ["whole 0", "whole 1", "The end."]);
 }

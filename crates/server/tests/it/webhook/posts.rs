@@ -1,23 +1,22 @@
 //! What is posted to agents, and when (webhook spec sections 1 and 2).
 
-use std::time::Duration;
-
 use chorus_core::model::ids::Timestamp;
 use chorus_server::signature;
+use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::json;
 
 use super::{Remote, asked, at_once, bearer, call, messages, nothing_owed, open, reached, text};
-use crate::house::{House, PATIENCE, START};
+use crate::test_host::{START, TestHost};
 
 // covers: WHK-1, WHK-8, WHK-9, WHK-10, WHK-20, WHK-21
 #[tokio::test]
 async fn an_agent_joins_by_its_string_and_answers_by_the_callback() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather what's the weather in Oslo?").await;
+    let room = reached(&host, &remote).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "@weather what's the weather in Oslo?").await;
     let post = remote.post().await;
     assert_eq!(post.path, "/inbox/sk_a1b2c3d4e5f6");
     assert_eq!(post.headers["content-type"], "application/json");
@@ -35,108 +34,101 @@ async fn an_agent_joins_by_its_string_and_answers_by_the_callback() {
     assert_eq!(more["sender"], json!({"id": "ann", "kind": "human"}));
 
     let said = json!({"type": "message", "content": "3°C and cloudy."});
-    assert_eq!(call(&house, &delivery, said).await.ok()["accepted"], 1);
-    let all = messages(&house, &room).await;
+    assert_eq!(call(&host, &delivery, said).await.ok()["accepted"], 1);
+    let all = messages(&host, &room).await;
     assert_eq!(all.last().unwrap(), &("weather".to_owned(), "3°C and cloudy.".to_owned()));
-    let open = house.get(&house.operator(), "/v1/deliveries?member=weather").await.ok();
+    let open = host.get(&host.operator(), "/v1/deliveries?member=weather").await.ok();
     assert_eq!(open["deliveries"], json!([]), "the answer settles it");
 
     // What is for somebody else is not posted.
-    house.post(&house.operator(), "/v1/members", json!({"id": "bob", "kind": "human"})).await.ok();
-    house.say(&ann, &room, "@bob did you see that?").await;
+    host.post(&host.operator(), "/v1/members", json!({"id": "bob", "kind": "human"})).await.ok();
+    host.say(&ann, &room, "@bob did you see that?").await;
     remote.nothing().await;
 }
 
 // covers: WHK-19
 #[tokio::test]
 async fn a_knock_has_no_word_of_anybody_and_its_content_is_pulled() {
-    let (house, mut remote, room, asked) = asked("@weather rain in Oslo?").await;
-    let ann = house.token("ann").await;
-    call(&house, &asked, json!({"type": "message", "content": "Yes."})).await.ok();
-    house.say(&ann, &room, "thanks, swordfish").await;
+    let (host, mut remote, room, asked) = asked("@weather rain in Oslo?").await;
+    let ann = host.token("ann").await;
+    call(&host, &asked, json!({"type": "message", "content": "Yes."})).await.ok();
+    host.say(&ann, &room, "thanks, swordfish").await;
     let post = remote.post().await;
     assert!(!String::from_utf8_lossy(&post.body).contains("swordfish"));
     let knock = post.json();
     assert_eq!(knock["chorus"]["attention"]["mode"], "notify");
     let tool = text(&knock["chorus"]["knock"]["pull_with"]);
     let read = json!({"eventId": knock["message"]["id"]});
-    let pulled = house.tool(&bearer(&knock), &tool, read).await.unwrap();
+    let pulled = host.tool(&bearer(&knock), &tool, read).await.unwrap();
     assert!(pulled.to_string().contains("swordfish"));
     // That it was taken is all that was asked of it.
-    nothing_owed(&house).await;
+    nothing_owed(&host).await;
 }
 
 // covers: WHK-11
 #[tokio::test]
 async fn the_mcp_config_reaches_one_channel() {
-    let (house, _remote, room, delivery) = asked("@weather hello?").await;
-    let other = house.post(&house.operator(), "/v1/channels", json!({"title": "other"})).await.ok();
-    assert_eq!(delivery["mcp"]["url"], format!("{}/mcp/{room}", house.running.url));
+    let (host, _remote, room, delivery) = asked("@weather hello?").await;
+    let other = host.post(&host.operator(), "/v1/channels", json!({"title": "other"})).await.ok();
+    assert_eq!(delivery["mcp"]["url"], format!("{}/mcp/{room}", host.running.url));
     let token = &bearer(&delivery);
     let read = json!({"conversation": room});
-    house.tool(token, "chat.read_thread", read).await.unwrap();
+    host.tool(token, "chat.read_thread", read).await.unwrap();
     let elsewhere = json!({"conversation": other["id"]});
-    assert_eq!(house.tool(token, "chat.read_thread", elsewhere).await.unwrap_err(), "FORBIDDEN");
+    assert_eq!(host.tool(token, "chat.read_thread", elsewhere).await.unwrap_err(), "FORBIDDEN");
     // It is for reading and speaking, not for running the room.
-    house.get(token, "/v1/endpoints").await.refused(403);
+    host.get(token, "/v1/endpoints").await.refused(403);
 }
 
 // covers: WHK-13, WHK-15
 #[tokio::test]
-async fn what_an_endpoint_refuses_is_a_dead_letter_and_410_stops_it() {
-    let house = open().await;
+async fn refused_post_is_a_dead_letter_and_410_stops_the_endpoint() {
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let room = reached(&host, &remote).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
     remote.answers(&[400]);
-    house.say(&ann, &room, "@weather poison?").await;
+    host.say(&ann, &room, "@weather poison?").await;
     let poison = remote.take().await;
     let dead = || async {
-        let dead = house.get(&op, "/v1/deliveries?state=dead&member=weather").await.ok();
+        let dead = host.get(&op, "/v1/deliveries?state=dead&member=weather").await.ok();
         dead["deliveries"].as_array().unwrap().clone()
     };
-    let began = std::time::Instant::now();
-    while dead().await.is_empty() {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    let shown = house.get(&op, "/v1/endpoints/weather").await.ok();
+    eventually("it is a dead letter", async || !dead().await.is_empty()).await;
+    let shown = host.get(&op, "/v1/endpoints/weather").await.ok();
     assert_eq!(shown["last_error"]["why"], "HTTP 400");
     assert_eq!(shown["breaker"], "closed");
     // It can be sent again.
     let id = text(&dead().await[0]["id"]);
-    house.post(&op, &format!("/v1/deliveries/{id}/redeliver"), json!({})).await.ok();
+    host.post(&op, &format!("/v1/deliveries/{id}/redeliver"), json!({})).await.ok();
     let again = remote.take().await;
     assert_eq!(again["message"]["id"], poison["message"]["id"]);
     assert!(again["chorus"]["attempt"].as_u64() > poison["chorus"]["attempt"].as_u64());
 
     remote.answers(&[410]);
-    house.say(&ann, &room, "@weather still there?").await;
+    host.say(&ann, &room, "@weather still there?").await;
     remote.take().await;
-    let began = std::time::Instant::now();
-    while house.get(&op, "/v1/endpoints/weather").await.ok()["state"] != "gone" {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    house.say(&ann, &room, "@weather hello?").await;
+    let shown = async || host.get(&op, "/v1/endpoints/weather").await.ok();
+    eventually("the endpoint is gone", async || shown().await["state"] == "gone").await;
+    host.say(&ann, &room, "@weather hello?").await;
     remote.nothing().await;
 }
 
 // covers: WHK-12, WHK-14
 #[tokio::test]
-async fn what_fails_is_posted_again_in_order() {
-    let house = open().await;
+async fn failed_posts_are_retried_in_order() {
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
+    let room = reached(&host, &remote).await;
+    let ann = host.token("ann").await;
     remote.answers(&[500, 503]);
-    house.say(&ann, &room, "@weather first?").await;
-    house.say(&ann, &room, "@weather second?").await;
+    host.say(&ann, &room, "@weather first?").await;
+    host.say(&ann, &room, "@weather second?").await;
     let mut seen = Vec::new();
     seen.push(text(&remote.take().await["message"]["content"]));
     remote.nothing().await;
     for _ in 0..2 {
-        seen.push(text(&remote.take_later(&house).await["message"]["content"]));
+        seen.push(text(&remote.take_later(&host).await["message"]["content"]));
     }
     seen.push(text(&remote.take().await["message"]["content"]));
     let first = "@weather first?";
@@ -146,10 +138,10 @@ async fn what_fails_is_posted_again_in_order() {
 // covers: WHK-6, WHK-17
 #[tokio::test]
 async fn strings_are_checked_kept_secret_paused_and_removed() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let room = reached(&host, &remote).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
     for (url, code) in [
         ("http://10.0.0.1/inbox/x", "ADDRESS_REFUSED"),
         ("http://169.254.169.254/latest", "ADDRESS_REFUSED"),
@@ -160,142 +152,131 @@ async fn strings_are_checked_kept_secret_paused_and_removed() {
         ("not a url", "VALIDATION_ERROR"),
     ] {
         let new = json!({"member": "spy", "url": url});
-        let refused = house.post(&op, "/v1/endpoints", new).await;
+        let refused = host.post(&op, "/v1/endpoints", new).await;
         assert_eq!(refused.body["error"]["code"], code, "{url}");
     }
-    house.get(&op, "/v1/endpoints/spy").await.refused(404);
+    host.get(&op, "/v1/endpoints/spy").await.refused(404);
     let new = json!({"member": "weather", "url": remote.url()});
-    assert_eq!(house.post(&op, "/v1/endpoints", new.clone()).await.refused(409), "CONFLICT");
-    let worker = house.token("weather").await;
+    assert_eq!(host.post(&op, "/v1/endpoints", new.clone()).await.refused(409), "CONFLICT");
+    let worker = host.token("weather").await;
     assert_eq!(
-        house.post(&worker, "/v1/endpoints", new).await.refused(403),
+        host.post(&worker, "/v1/endpoints", new).await.refused(403),
         "INSUFFICIENT_AUTHORITY"
     );
     let person = json!({"member": "ann", "url": remote.url()});
-    assert_eq!(house.post(&op, "/v1/endpoints", person).await.refused(400), "VALIDATION_ERROR");
-    let all = house.get(&op, "/v1/endpoints").await.ok();
+    assert_eq!(host.post(&op, "/v1/endpoints", person).await.refused(400), "VALIDATION_ERROR");
+    let all = host.get(&op, "/v1/endpoints").await.ok();
     assert!(!all.to_string().contains("sk_a1b2"), "{all}");
 
     let patch = |paused| json!({"paused": paused});
     let path = "/v1/endpoints/weather";
-    house.send(&op, Method::PATCH, path, Some(patch(true))).await.ok();
-    house.say(&ann, &room, "@weather are you there?").await;
+    host.send(&op, Method::PATCH, path, Some(patch(true))).await.ok();
+    host.say(&ann, &room, "@weather are you there?").await;
     remote.nothing().await;
-    house.send(&op, Method::PATCH, path, Some(patch(false))).await.ok();
+    host.send(&op, Method::PATCH, path, Some(patch(false))).await.ok();
     let delivery = remote.take().await;
     assert_eq!(delivery["message"]["content"], "@weather are you there?");
-    house.send(&op, Method::DELETE, path, None).await.ok();
+    host.send(&op, Method::DELETE, path, None).await.ok();
     let said = json!({"type": "message", "content": "Yes."});
-    assert_eq!(call(&house, &delivery, said).await.refused(401), "UNAUTHORIZED");
-    house.say(&ann, &room, "@weather and now?").await;
+    assert_eq!(call(&host, &delivery, said).await.refused(401), "UNAUTHORIZED");
+    host.say(&ann, &room, "@weather and now?").await;
     remote.nothing().await;
 }
 
 // covers: WHK-18
 #[tokio::test]
 async fn a_connection_can_be_tried() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let op = house.operator();
-    let tested = house.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
+    let room = reached(&host, &remote).await;
+    let op = host.operator();
+    let tested = host.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
     assert_eq!(tested["taken"], true);
     let delivery = remote.take().await;
     assert_eq!(delivery["chorus"]["test"], true);
-    call(&house, &delivery, json!({"type": "message", "content": "I hear you."})).await.ok();
-    let shown = house.get(&op, "/v1/endpoints/weather").await.ok();
+    call(&host, &delivery, json!({"type": "message", "content": "I hear you."})).await.ok();
+    let shown = host.get(&op, "/v1/endpoints/weather").await.ok();
     assert!(shown["answered_test_at"].is_string());
-    assert!(messages(&house, &room).await.is_empty(), "it is shown to nobody");
+    assert!(messages(&host, &room).await.is_empty(), "it is shown to nobody");
     remote.answers(&[404]);
-    let tested = house.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
+    let tested = host.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
     assert_eq!((&tested["taken"], &tested["why"]), (&json!(false), &json!("HTTP 404")));
 }
 
 // covers: WHK-34
 #[tokio::test]
-async fn what_one_author_says_in_pieces_is_one_delivery() {
-    let house = House::open().await;
+async fn fragments_of_one_author_are_one_delivery() {
+    let host = TestHost::open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather I am going to Oslo").await;
-    house.pass(100).await;
-    house.say(&ann, &room, "@weather do I need an umbrella?").await;
+    let room = reached(&host, &remote).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "@weather I am going to Oslo").await;
+    host.pass(100).await;
+    host.say(&ann, &room, "@weather do I need an umbrella?").await;
     remote.nothing().await;
-    house.pass(31_000).await;
+    host.pass(31_000).await;
     let delivery = remote.take().await;
     assert_eq!(delivery["message"]["content"], "@weather do I need an umbrella?");
     let earlier = delivery["chorus"]["earlier"].as_array().unwrap();
     assert_eq!(earlier.len(), 1);
     assert_eq!(earlier[0]["content"], "@weather I am going to Oslo");
-    call(&house, &delivery, json!({"type": "message", "content": "Yes."})).await.ok();
+    call(&host, &delivery, json!({"type": "message", "content": "Yes."})).await.ok();
     // The answer is to all of it.
-    nothing_owed(&house).await;
+    nothing_owed(&host).await;
     // What is urgent waits for nothing.
-    house.say(&ann, &room, "@weather urgent: stop!").await;
+    host.say(&ann, &room, "@weather urgent: stop!").await;
     assert_eq!(remote.take().await["chorus"]["attention"]["mode"], "immediate");
 }
 
 // covers: WHK-16
 #[tokio::test]
-async fn an_endpoint_that_stays_down_is_let_be_and_tried_now_and_then() {
-    let house = open().await;
+async fn breaker_opens_for_a_failing_endpoint_and_probes_it() {
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
-    let breaker = || async { text(&house.get(&op, "/v1/endpoints/weather").await.ok()["breaker"]) };
+    let room = reached(&host, &remote).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
+    let breaker = || async { text(&host.get(&op, "/v1/endpoints/weather").await.ok()["breaker"]) };
     remote.answers(&[500; 6]);
-    house.say(&ann, &room, "@weather one?").await;
+    host.say(&ann, &room, "@weather one?").await;
     for _ in 0..5 {
-        remote.take_later(&house).await;
+        remote.take_later(&host).await;
     }
-    let began = std::time::Instant::now();
-    while breaker().await != "open" {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the breaker opens", async || breaker().await == "open").await;
     remote.nothing().await;
     // Its rest is over: one post tries, and fails; the next rest is longer.
-    house.pass(40_000).await;
-    remote.take_later(&house).await;
-    while breaker().await != "open" {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    house.pass(40_000).await;
+    host.pass(40_000).await;
+    remote.take_later(&host).await;
+    eventually("the breaker opens again", async || breaker().await == "open").await;
+    host.pass(40_000).await;
     remote.nothing().await;
-    house.pass(40_000).await;
-    let again = remote.take_later(&house).await;
+    host.pass(40_000).await;
+    let again = remote.take_later(&host).await;
     assert_eq!(again["message"]["content"], "@weather one?");
-    let began = std::time::Instant::now();
-    while breaker().await != "closed" {
-        assert!(began.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the breaker closes", async || breaker().await == "closed").await;
 }
 
 // covers: WHK-35
 #[tokio::test]
 async fn deliveries_are_signed_where_a_secret_is_set() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = house.room(&[]).await;
-    let (ann, op) = (house.token("ann").await, house.operator());
+    let room = host.room(&[]).await;
+    let (ann, op) = (host.token("ann").await, host.operator());
     let new = json!({"member": "weather", "url": remote.url(), "channels": [room], "sign": true});
-    let added = house.post(&op, "/v1/endpoints", new).await.ok();
+    let added = host.post(&op, "/v1/endpoints", new).await.ok();
     let secret = text(&added["signing_secret"]);
-    let shown = house.get(&op, "/v1/endpoints/weather").await.ok();
+    let shown = host.get(&op, "/v1/endpoints/weather").await.ok();
     assert_eq!(shown["signed"], true);
     assert!(!shown.to_string().contains("whsec_"), "shown once");
-    house.say(&ann, &room, "@weather signed?").await;
+    host.say(&ann, &room, "@weather signed?").await;
     let post = remote.post().await;
     let secret = signature::Secret::parse(&secret).unwrap();
-    signature::verify(&secret, &post.headers, &post.body, house.clock_now()).unwrap();
+    signature::verify(&secret, &post.headers, &post.body, host.clock_now()).unwrap();
     let other = [&post.body[..], b" "].concat();
-    assert!(signature::verify(&secret, &post.headers, &other, house.clock_now()).is_err());
+    assert!(signature::verify(&secret, &post.headers, &other, host.clock_now()).is_err());
     for (sign, given) in [(true, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), (false, "secret")] {
         let new = json!({"url": remote.url(), "sign": sign, "signing_secret": given});
-        let refused = house.post(&op, "/v1/endpoints/weather/rotate", new).await;
+        let refused = host.post(&op, "/v1/endpoints/weather/rotate", new).await;
         assert_eq!(refused.refused(400), "VALIDATION_ERROR");
     }
 }
@@ -303,53 +284,53 @@ async fn deliveries_are_signed_where_a_secret_is_set() {
 // covers: WHK-36
 #[tokio::test]
 async fn after_a_restart_what_was_not_taken_is_posted_again_and_what_was_goes_on() {
-    let (house, mut remote, room, one) = asked("@weather one?").await;
-    let ann = house.token("ann").await;
-    house.pass(2_000).await;
+    let (host, mut remote, room, one) = asked("@weather one?").await;
+    let ann = host.token("ann").await;
+    host.pass(2_000).await;
     remote.answers(&[500]);
-    house.say(&ann, &room, "@weather two?").await;
+    host.say(&ann, &room, "@weather two?").await;
     remote.take().await;
-    let House { running, folder, .. } = house;
+    let TestHost { running, folder, .. } = host;
     let now = Timestamp(START.0 + 10_000);
     let url = running.url.clone();
     running.stop().await;
-    let house = House::open_with(folder, now, at_once).await;
+    let host = TestHost::open_with(folder, now, at_once).await;
     let again = remote.take().await;
     assert_eq!(again["message"]["content"], "@weather two?");
     assert!(again["chorus"]["attempt"].as_u64().unwrap() > 1);
     remote.nothing().await;
     // What was given out before the restart still answers.
-    let moved = text(&one["callback"]).replace(&url, &house.running.url);
+    let moved = text(&one["callback"]).replace(&url, &host.running.url);
     let said = json!({"type": "message", "content": "One."});
-    call(&house, &json!({"callback": moved}), said).await.ok();
-    assert_eq!(messages(&house, &room).await.last().unwrap().1, "One.");
+    call(&host, &json!({"callback": moved}), said).await.ok();
+    assert_eq!(messages(&host, &room).await.last().unwrap().1, "One.");
 }
 
 // covers: WHK-37
 #[tokio::test]
-async fn in_a_thread_one_is_posted_to_while_the_other_waits_for_its_turn() {
-    let house = open().await;
+async fn agents_of_a_thread_are_posted_to_in_turn() {
+    let host = open().await;
     let (mut sun, mut rain) = (Remote::open().await, Remote::open().await);
-    let (room, op) = (house.room(&[]).await, house.operator());
+    let (room, op) = (host.room(&[]).await, host.operator());
     for (id, remote) in [("sun", &sun), ("rain", &rain)] {
         let new = json!({"member": id, "url": remote.url(), "channels": [room]});
-        house.post(&op, "/v1/endpoints", new).await.ok();
+        host.post(&op, "/v1/endpoints", new).await.ok();
     }
     let threads = json!({"replies": "thread"});
-    house.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(threads)).await.ok();
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@sun @rain what do you think of tomorrow?").await;
+    host.send(&op, Method::PATCH, &format!("/v1/channels/{room}"), Some(threads)).await.ok();
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "@sun @rain what do you think of tomorrow?").await;
     // The one that is here longer speaks; the other is told nothing before that.
     let first = sun.take().await;
     rain.nothing().await;
     let turn = &first["chorus"]["turn"];
     assert_eq!(turn["kind"], "channel_delivery");
     assert_eq!(turn["expectations"]["waiting"], json!(["rain"]));
-    call(&house, &first, json!({"type": "message", "content": "Bright."})).await.ok();
-    call(&house, &first, json!({"type": "lifecycle", "state": "idle"})).await.ok();
+    call(&host, &first, json!({"type": "message", "content": "Bright."})).await.ok();
+    call(&host, &first, json!({"type": "lifecycle", "state": "idle"})).await.ok();
     let second = rain.take().await;
     let recent = second["chorus"]["turn"]["recent"].to_string();
     assert!(recent.contains("Bright."), "it is shown what was said: {recent}");
-    call(&house, &second, json!({"type": "message", "content": "Wet."})).await.ok();
-    assert_eq!(messages(&house, &room).await.len(), 3);
+    call(&host, &second, json!({"type": "message", "content": "Wet."})).await.ok();
+    assert_eq!(messages(&host, &room).await.len(), 3);
 }

@@ -7,15 +7,15 @@ use super::{Remote, accepted, asked, bearer, call, messages, nothing_owed, open,
 // covers: WHK-408, WHK-409
 #[tokio::test]
 async fn a_silent_agent_is_sent_a_signal_and_not_the_message() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
-    let ann = house.token("ann").await;
-    house.say(&ann, &room, "@weather what will it be like, swordfish?").await;
+    let room = reached(&host, &remote).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "@weather what will it be like, swordfish?").await;
     let post = remote.post().await;
     let (first, key) = (post.json(), post.headers["idempotency-key"].clone());
-    accepted(&house).await;
-    house.pass(61_000).await;
+    accepted(&host).await;
+    host.pass(61_000).await;
     let reminded = remote.post().await;
     assert_ne!(reminded.headers["idempotency-key"], key, "it is another thing");
     assert!(!String::from_utf8_lossy(&reminded.body).contains("swordfish"));
@@ -25,43 +25,43 @@ async fn a_silent_agent_is_sent_a_signal_and_not_the_message() {
     assert_eq!(signal["channel"]["id"], room.as_str());
     assert!(signal["chorus"]["attempt"].as_u64() > first["chorus"]["attempt"].as_u64());
     // The run answers as if nothing had come.
-    call(&house, &first, json!({"type": "message", "content": "Rain."})).await.ok();
-    nothing_owed(&house).await;
-    house.pass(120_000).await;
+    call(&host, &first, json!({"type": "message", "content": "Rain."})).await.ok();
+    nothing_owed(&host).await;
+    host.pass(120_000).await;
     remote.nothing().await;
-    assert_eq!(messages(&house, &room).await.len(), 2);
+    assert_eq!(messages(&host, &room).await.len(), 2);
 }
 
 // covers: WHK-408
 #[tokio::test]
 async fn a_run_that_has_lost_its_own_goes_on_by_the_reminder() {
-    let (house, mut remote, _, _) = asked("@weather swordfish?").await;
-    accepted(&house).await;
-    house.pass(61_000).await;
+    let (host, mut remote, _, _) = asked("@weather swordfish?").await;
+    accepted(&host).await;
+    host.pass(61_000).await;
     let signal = remote.take().await;
     let read = json!({"eventId": signal["event_id"]});
-    let read = house.tool(&bearer(&signal), "chat.read_thread", read).await.unwrap();
+    let read = host.tool(&bearer(&signal), "chat.read_thread", read).await.unwrap();
     assert!(read.to_string().contains("swordfish"));
-    call(&house, &signal, json!({"type": "message", "content": "Yes."})).await.ok();
-    nothing_owed(&house).await;
+    call(&host, &signal, json!({"type": "message", "content": "Yes."})).await.ok();
+    nothing_owed(&host).await;
 }
 
 // covers: WHK-409
 #[tokio::test]
-async fn who_does_not_know_reminders_loses_nothing_by_them() {
-    let (house, mut remote, _, first) = asked("@weather hm?").await;
-    accepted(&house).await;
+async fn endpoint_that_refuses_reminders_keeps_its_run() {
+    let (host, mut remote, _, first) = asked("@weather hm?").await;
+    accepted(&host).await;
     remote.answers(&[400]);
-    house.pass(61_000).await;
+    host.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
-    accepted(&house).await;
+    accepted(&host).await;
     // The second comes as well: the run was not given up.
-    house.pass(61_000).await;
+    host.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
-    let dead = house.get(&house.operator(), "/v1/deliveries?state=dead&member=weather").await.ok();
+    let dead = host.get(&host.operator(), "/v1/deliveries?state=dead&member=weather").await.ok();
     assert_eq!(dead["deliveries"], json!([]));
-    call(&house, &first, json!({"type": "message", "content": "Hm."})).await.ok();
-    nothing_owed(&house).await;
+    call(&host, &first, json!({"type": "message", "content": "Hm."})).await.ok();
+    nothing_owed(&host).await;
 }
 
 // covers: WHK-408
@@ -69,29 +69,29 @@ async fn who_does_not_know_reminders_loses_nothing_by_them() {
 async fn another_string_is_another_agent_and_gets_the_message() {
     // At the very instant at which the old one took it, too.
     for ms in [10_000, 0] {
-        let (house, _remote, _, _) = asked("@weather hm?").await;
-        accepted(&house).await;
-        house.pass(ms).await;
+        let (host, _remote, _, _) = asked("@weather hm?").await;
+        accepted(&host).await;
+        host.pass(ms).await;
         let mut other = Remote::open().await;
         let rotate = json!({"url": other.url()});
-        house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
-        assert_eq!(other.take_later(&house).await["message"]["content"], "@weather hm?");
+        host.post(&host.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
+        assert_eq!(other.take_later(&host).await["message"]["content"], "@weather hm?");
     }
 }
 
 // covers: WHK-408
 #[tokio::test]
 async fn strings_that_change_twice_in_an_instant_are_reminded_like_any() {
-    let house = open().await;
+    let host = open().await;
     let mut remote = Remote::open().await;
-    let room = reached(&house, &remote).await;
+    let room = reached(&host, &remote).await;
     for _ in 0..3 {
         let rotate = json!({"url": remote.url()});
-        house.post(&house.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
+        host.post(&host.operator(), "/v1/endpoints/weather/rotate", rotate).await.ok();
     }
-    house.say(&house.token("ann").await, &room, "@weather hm?").await;
+    host.say(&host.token("ann").await, &room, "@weather hm?").await;
     assert_eq!(remote.take().await["message"]["content"], "@weather hm?");
-    accepted(&house).await;
-    house.pass(61_000).await;
+    accepted(&host).await;
+    host.pass(61_000).await;
     assert_eq!(remote.take().await["kind"], "reminder");
 }

@@ -4,10 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::serve::Listener;
 use chorus_server::{Config, Host};
+use chorus_testing::eventually;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::server::TlsStream;
 
 use super::{Remote, at_once, reached};
-use crate::house::{House, PATIENCE, START};
+use crate::test_host::{START, TestHost};
 
 /// An authority, and the file of its certificate.
 struct Ca {
@@ -77,8 +77,8 @@ impl Listener for Shaken {
     }
 }
 
-async fn trusting(roots: Option<PathBuf>) -> House {
-    House::open_with(tempfile::tempdir().unwrap(), START, |config| {
+async fn trusting(roots: Option<PathBuf>) -> TestHost {
+    TestHost::open_with(tempfile::tempdir().unwrap(), START, |config| {
         at_once(config);
         config.settings.webhook.roots = roots;
     })
@@ -86,16 +86,12 @@ async fn trusting(roots: Option<PathBuf>) -> House {
 }
 
 /// The endpoint, once it is so.
-async fn until(house: &House, is_so: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
-        let shown = house.get(&house.operator(), "/v1/endpoints/weather").await.ok();
-        if is_so(&shown) {
-            return shown;
-        }
-        assert!(began.elapsed() < PATIENCE, "{shown}");
-        tokio::task::yield_now().await;
-    }
+async fn until(host: &TestHost, is_so: impl Fn(&Value) -> bool) -> Value {
+    eventually("the endpoint is so", async || {
+        let shown = host.get(&host.operator(), "/v1/endpoints/weather").await.ok();
+        if is_so(&shown) { Ok(shown) } else { Err(shown) }
+    })
+    .await
 }
 
 // covers: WHK-38
@@ -103,27 +99,27 @@ async fn until(house: &House, is_so: impl Fn(&Value) -> bool) -> Value {
 async fn an_authority_of_ones_own_is_trusted_where_its_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path());
-    let house = trusting(Some(ca.pem.clone())).await;
+    let host = trusting(Some(ca.pem.clone())).await;
     let mut remote = ca.remote("127.0.0.1").await;
-    let room = reached(&house, &remote).await;
-    house.say(&house.token("ann").await, &room, "@weather rain?").await;
+    let room = reached(&host, &remote).await;
+    host.say(&host.token("ann").await, &room, "@weather rain?").await;
     assert_eq!(remote.take().await["message"]["content"], "@weather rain?");
-    let shown = until(&house, |shown| shown["last_taken_at"].is_string()).await;
+    let shown = until(&host, |shown| shown["last_taken_at"].is_string()).await;
     assert_eq!((&shown["failures"], &shown["last_error"]), (&json!(0), &Value::Null));
 }
 
 // covers: WHK-38
 #[tokio::test]
-async fn who_shows_no_certificate_that_is_trusted_and_fits_gets_nothing() {
+async fn endpoint_with_an_untrusted_certificate_is_sent_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path());
     for (roots, name) in [(None, "127.0.0.1"), (Some(ca.pem.clone()), "agent.example.com")] {
-        let house = trusting(roots).await;
+        let host = trusting(roots).await;
         let mut remote = ca.remote(name).await;
-        let room = reached(&house, &remote).await;
-        house.say(&house.token("ann").await, &room, "@weather rain?").await;
+        let room = reached(&host, &remote).await;
+        host.say(&host.token("ann").await, &room, "@weather rain?").await;
         let why = "no TLS that can be trusted";
-        let shown = until(&house, |shown| shown["last_error"]["why"] == why).await;
+        let shown = until(&host, |shown| shown["last_error"]["why"] == why).await;
         assert_eq!((&shown["failures"], &shown["state"]), (&json!(1), &json!("active")), "{name}");
         remote.nothing().await;
     }

@@ -4,11 +4,12 @@
 //! what others wrote before it is known by then. What they caused for connections of this host is done at once: it
 //! is committed, whatever becomes of this batch.
 
+mod load;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use chorus_core::model::delivery::Open;
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 use chorus_core::model::turn::Turn;
@@ -233,8 +234,11 @@ impl Run {
                 }
             }
         }
-        self.load_missing(now)?;
+        let loaded = self.load_missing(now)?;
         self.hand_out_of_others();
+        if loaded {
+            (self.sink)(vec![Effect::Anything]);
+        }
         if std::mem::take(&mut self.others.lost) {
             // Asked now, so that a host which came and wrote meanwhile is among them.
             self.trace.live = Some([hosts.hosts()?, self.others.lived.clone()].concat());
@@ -333,6 +337,10 @@ impl Run {
             return caught_up.map_err(|why| Error::Engine(why.why));
         }
         let before = self.workspace.take_stale(key);
+        if before.is_none() && self.missing.contains(&key) {
+            // It was dropped here, and is loaded with the others that were.
+            return Ok(());
+        }
         let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
         if let Some(before) = before {
             self.earlier.borrow_mut().keep(before);
@@ -343,30 +351,6 @@ impl Run {
     fn other_than_loaded(&mut self, key: ConversationKey, now: Timestamp) -> Option<String> {
         let loaded = self.with_facts(now, |_, facts| facts.load(key)).ok()??;
         self.workspace.room(key)?.differs_from(&loaded)
-    }
-
-    fn load_again(
-        &mut self,
-        key: ConversationKey,
-        before: BTreeMap<Seq, Open>,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        match self.with_facts(now, |_, facts| facts.load(key)) {
-            Ok(Some(room)) => {
-                self.ages.grew(1);
-                let mut stood: BTreeMap<_, _> = room.open.keys().map(|seq| (*seq, None)).collect();
-                stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
-                self.workspace.admit(room);
-                let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
-                handed.map_err(|why| Error::Engine(why.why))
-            }
-            Ok(None) => Ok(()),
-            Err(Error::Corrupt(why)) => {
-                self.rest(key, &why, now);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn with_facts<T>(
@@ -384,17 +368,6 @@ impl Run {
             damage: Some(&self.damage),
         };
         work(&mut self.workspace, &mut facts)
-    }
-
-    fn load_missing(&mut self, now: Timestamp) -> Result<(), Error> {
-        self.wake_rested(now);
-        while let Some(key) = self.missing.first().copied() {
-            if self.workspace.room(key).is_none() {
-                self.load_again(key, BTreeMap::new(), now)?;
-            }
-            self.missing.remove(&key);
-        }
-        Ok(())
     }
 
     /// Nothing that was in memory is trusted.

@@ -8,6 +8,7 @@ use chorus_core::model::ids::Timestamp;
 use chorus_server::config::webhook::Network;
 use chorus_server::{Address, Config, Host, Place, Report, Running};
 use chorus_store::{Clock, ManualClock};
+use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -17,16 +18,16 @@ use crate::harness::{Harness, outcome};
 
 pub(crate) const START: Timestamp = Timestamp(1_790_000_000_000);
 /// Nothing here takes long; a test that waits longer for something waits for ever.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = chorus_testing::DEADLINE;
 
-pub(crate) struct House {
+pub(crate) struct TestHost {
     pub(crate) running: Running,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) folder: TempDir,
     http: reqwest::Client,
 }
 
-/// Where the workspace of a house's folder is.
+/// Where the workspace of a host's folder is.
 pub(crate) fn place(folder: &Path) -> Place {
     match chorus_cluster::under_test(folder).unwrap() {
         None => Place::folder(folder),
@@ -34,7 +35,7 @@ pub(crate) fn place(folder: &Path) -> Place {
     }
 }
 
-/// What the doctor and the signed heads say of a house's folder.
+/// What the doctor and the signed heads say of a host's folder.
 pub(crate) fn verify(folder: &Path) -> Report {
     chorus_server::verify(&place(folder), folder, None).unwrap()
 }
@@ -66,7 +67,7 @@ impl Answer {
     }
 }
 
-impl House {
+impl TestHost {
     pub(crate) async fn open() -> Self {
         Self::open_in(tempfile::tempdir().unwrap(), START).await
     }
@@ -172,11 +173,12 @@ impl House {
 
     /// Waits until that metric is so much.
     pub(crate) async fn until_metric(&self, name: &str, count: u64) {
-        let began = std::time::Instant::now();
-        while self.metric(name).await != count {
-            assert!(began.elapsed() < PATIENCE, "{name} is {}", self.metric(name).await);
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let what = format!("{name} is {count}");
+        eventually(&what, async || {
+            let value = self.metric(name).await;
+            if value == count { Ok(()) } else { Err(value) }
+        })
+        .await;
     }
 
     pub(crate) async fn get(&self, token: &str, path: &str) -> Answer {
@@ -204,12 +206,11 @@ impl House {
     pub(crate) async fn pass(&self, ms: i64) {
         self.clock.advance(ms);
         self.running.tick();
-        let began = std::time::Instant::now();
-        // After many days it is a new token that the host has written meanwhile.
-        while self.get(&self.operator(), "/v1/deliveries?state=open").await.status == 401 {
-            assert!(began.elapsed() < PATIENCE, "the operator's token has ended");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        // After many days the host writes a new token meanwhile.
+        eventually("the operator's token is renewed", async || {
+            self.get(&self.operator(), "/v1/deliveries?state=open").await.status != 401
+        })
+        .await;
     }
 
     pub(crate) fn clock_now(&self) -> Timestamp {

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::Receiver;
 /// Longer than anything here takes; a test that waits so long has failed.
 const LONG: Duration = Duration::from_secs(20);
 
-pub struct House {
+pub struct ClientHost {
     pub running: Running,
     pub operator: Client,
     pub alice: Client,
@@ -35,7 +35,7 @@ pub struct Agent {
     incoming: Receiver<Incoming>,
 }
 
-impl House {
+impl ClientHost {
     pub async fn open() -> Self {
         chorus_statements::watch();
         let folder = tempfile::tempdir().unwrap();
@@ -44,7 +44,7 @@ impl House {
         let running = Host::start(config).await.unwrap();
         let operator = Client::new(&running.url, running.operator_token.clone()).unwrap();
         let keys = std::cell::Cell::default();
-        let mut house = Self {
+        let mut host = Self {
             alice: operator.clone(),
             operator,
             running,
@@ -57,12 +57,12 @@ impl House {
             ("scout", MemberKind::Agent),
             ("reviewer", MemberKind::Agent),
         ] {
-            house.add(id, kind).await;
+            host.add(id, kind).await;
         }
-        house.ops = house.channel("ops", &["alice", "scout", "reviewer"]).await;
-        let token = house.token("alice", Authority::Worker).await.token;
-        house.alice = house.operator.with_token(token);
-        house
+        host.ops = host.channel("ops", &["alice", "scout", "reviewer"]).await;
+        let token = host.token("alice", Authority::Worker).await.token;
+        host.alice = host.operator.with_token(token);
+        host
     }
 
     /// Takes a member in.
