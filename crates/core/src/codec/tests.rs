@@ -22,7 +22,9 @@ use crate::model::reaction::Signal;
 use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::model::turn::{Lease, Output, Turn};
 
+mod frozen;
 mod open;
+mod rows;
 mod settings;
 use open::opened;
 use settings::settings;
@@ -84,6 +86,7 @@ fn change() -> impl Strategy<Value = Change> {
         (member(), select(Participation::ALL.as_slice()))
             .prop_map(|(member, participation)| Change::Joined { member, participation }),
         member().prop_map(|member| Change::Left { member }),
+        member().prop_map(|member| Change::Withdrew { member }),
         message().prop_map(Change::Posted),
         (seq(), message()).prop_map(|(message, content)| Change::Edited { message, content }),
         seq().prop_map(|message| Change::Deleted { message }),
