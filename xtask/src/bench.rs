@@ -2,18 +2,18 @@
 //!
 //! Standard output carries one JSON object per line and nothing else; progress goes to standard
 //! error. The figures and their names are explained in `lab/src/bench/mod.rs`, those of `attention` in
-//! `lab/rooms/src/main.rs`.
+//! `lab/rooms/src/main.rs`, those of `instructions` in `xtask/src/instructions.rs`.
 
 use std::process::Command;
 
-use crate::{python, repo, step};
+use crate::{instructions, python, repo, step};
 
 /// The version of `mcp-agent-mail` that `mcp` is compared with.
 const AGENT_MAIL: &str = "0.1.0";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`, `mcp`, `channels`, `webhook`, or `attention`.
+    /// What to measure: `host`, `mcp`, `channels`, `webhook`, `attention`, or `instructions`.
     name: String,
     /// What the program that measures it takes; `-- --help` says what that is.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -23,13 +23,14 @@ pub(crate) struct Options {
 /// Builds and runs one benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut command = match options.name.as_str() {
+        "instructions" => return instructions::bench(&options.args),
         // Replays a folder of annotated chat through the core's decisions; no host is needed for it.
         "attention" => {
             step::build_release(&["chorus-rooms"])?;
             Command::new(repo::release_binary("chorus-rooms"))
         }
         name => {
-            step::build_release(&["chorus", "chorus-lab"])?;
+            step::build_host()?;
             let mut command = Command::new(repo::release_binary("bench"));
             command.arg(name).arg("--chorus").arg(repo::release_binary("chorus"));
             if name == "mcp" {

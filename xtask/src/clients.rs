@@ -25,7 +25,7 @@ pub(crate) fn check() -> Result<(), String> {
             return Ok(());
         }
     };
-    let tests = ["nextest", "run", "--workspace", "--profile", "clients", "--locked"];
+    let tests = [&["nextest", "run", "--profile", "clients"][..], &step::WORKSPACE].concat();
     let mut command = step::command(repo::cargo(), &tests);
     command.env("CHORUS_BIN", repo::release_binary("chorus")).env("CHORUS_CLIENTS", folder);
     step::run(command, Duration::from_secs(20 * 60))

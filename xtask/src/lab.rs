@@ -24,8 +24,11 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     }
     let another = options.args.iter().any(|arg| arg.split('=').next() == Some("--chorus"));
     // Another binary is tried as it is.
-    let packages: &[&str] = if another { &["chorus-lab"] } else { &["chorus", "chorus-lab"] };
-    step::build_release(packages)?;
+    if another {
+        step::build_release(&["chorus-lab"])?
+    } else {
+        step::build_host()?
+    }
     let mut command = Command::new(repo::release_binary(&options.name));
     if !another {
         command.arg("--chorus").arg(repo::release_binary("chorus"));
@@ -36,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
 
 /// A minute of the referee, as `cargo xtask test` runs it.
 pub(crate) fn a_minute() -> Result<(), String> {
-    step::build_release(&["chorus", "chorus-lab"])?;
+    step::build_host()?;
     let mut referee = step::command(repo::release_binary("referee"), &["--minutes", "1"]);
     referee.arg("--chorus").arg(repo::release_binary("chorus"));
     step::run(referee, VERDICT)

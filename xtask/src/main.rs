@@ -9,7 +9,9 @@ mod bench;
 mod book;
 mod clients;
 mod contract;
+mod debian;
 mod fuzz;
+mod instructions;
 mod lab;
 mod pages;
 mod postgres;
@@ -42,6 +44,9 @@ enum Task {
         /// Leaves out what needs a release build: the demo and the crash tests.
         #[arg(long)]
         fast: bool,
+        /// Runs only the steps whose names contain this, such as `PostgreSQL`.
+        #[arg(long, value_name = "STEP")]
+        only: Option<String>,
     },
     /// Checks what the compiler does not: arrows, licences, files, requirements and documents.
     Tidy {
@@ -64,10 +69,10 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Args::parse().task {
         Task::Run { args } => run(args),
-        Task::Test { fast } => test::run(fast),
+        Task::Test { fast, only } => test::run(fast, only),
         Task::Tidy { write } => tidy::run(write),
         Task::Advisories => advisories::check(),
-        Task::Pages => test::release().and_then(|()| pages::follow()),
+        Task::Pages => step::build_host().and_then(|()| pages::follow()),
         Task::Docs => book::build(),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),
@@ -83,6 +88,6 @@ fn main() -> ExitCode {
 
 fn run(args: Vec<String>) -> Result<(), String> {
     let args = if args.is_empty() { vec!["demo".to_owned()] } else { args };
-    step::build_release(&["chorus"])?;
+    step::build_host()?;
     step::interactive(&repo::release_binary("chorus"), &args)
 }

@@ -44,6 +44,17 @@ pub(crate) fn cargo(args: &[&str]) -> Result<(), String> {
     run(command(repo::cargo(), args), Duration::from_secs(25 * 60))
 }
 
+/// What every check of the workspace selects. Cargo resolves the features of dependencies for what is
+/// selected, and would compile many of them again for another selection; traces are among the
+/// features, so that one build has all tests.
+pub(crate) const WORKSPACE: [&str; 4] = ["--workspace", "--features", "chorus/otlp", "--locked"];
+
+/// Builds `chorus` and the programs that try and measure it in release, always together for the same
+/// reason.
+pub(crate) fn build_host() -> Result<(), String> {
+    build_release(&["chorus", "chorus-lab"])
+}
+
 /// Builds packages of the workspace in release, with cargo's own words on standard error.
 pub(crate) fn build_release(packages: &[&str]) -> Result<(), String> {
     let mut args = vec!["build", "--release", "--locked", "--quiet"];

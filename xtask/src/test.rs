@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{advisories, clients, contract, lab, pages, postgres, repo, step, tidy};
+use crate::{advisories, clients, contract, instructions, lab, pages, postgres, repo, step, tidy};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -14,31 +14,32 @@ const DEMO_LIMIT: Duration = Duration::from_secs(180);
 type Check = fn() -> Result<(), String>;
 
 /// What every run checks.
-const QUICK: [(&str, Check); 7] = [
+const QUICK: [(&str, Check); 6] = [
     ("format", format),
     ("tidy", || tidy::run(false)),
     ("clippy", clippy),
     ("PostgreSQL is there", postgres::install),
     ("tests", tests),
     ("tests on PostgreSQL", || if nextest()? { postgres::tests() } else { Ok(()) }),
-    ("doctests", doctests),
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 8] = [
-    ("release build", release),
+const RELEASE: [(&str, Check); 9] = [
+    ("release build", step::build_host),
     ("commands shown", tidy::shown_commands),
     ("pages followed", pages::follow),
     ("API against its document", contract::check),
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),
     ("demo --check", demo),
+    ("instructions", instructions::check),
     ("crash tests", crash),
     ("referee", lab::a_minute),
 ];
 
-/// Runs the checks; with `fast`, only those that need no release build.
-pub(crate) fn run(fast: bool) -> Result<(), String> {
-    let mut report = Report::default();
+/// Runs the checks; with `fast`, only those that need no release build, and with `only`, those whose
+/// names contain it.
+pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
+    let mut report = Report { only, ..Report::default() };
     for (name, check) in QUICK {
         report.take(name, check);
     }
@@ -48,7 +49,6 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     }
     report.take("advisories", advisories::check);
     report.take("foreign issuer", foreign_issuer);
-    report.take("traces", traces);
     for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
         report.take(name, *check);
     }
@@ -57,12 +57,16 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
 
 #[derive(Default)]
 struct Report {
+    only: Option<String>,
     lines: Vec<String>,
     failed: usize,
 }
 
 impl Report {
     fn take(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
         eprintln!("\n==> {name}");
         let started = Instant::now();
         let outcome = check();
@@ -82,6 +86,9 @@ impl Report {
         for line in &self.lines {
             println!("{line}");
         }
+        if self.lines.is_empty() {
+            return Err("no step has such a name".to_owned());
+        }
         println!("\nsteps: {} passed, {} failed", self.lines.len() - self.failed, self.failed);
         if self.failed == 0 { Ok(()) } else { Err(format!("{} steps failed", self.failed)) }
     }
@@ -92,24 +99,17 @@ fn format() -> Result<(), String> {
 }
 
 fn clippy() -> Result<(), String> {
-    step::cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--locked",
-        "--quiet",
-        "--",
-        "--deny",
-        "warnings",
-    ])
+    let run = ["clippy", "--all-targets", "--quiet"];
+    step::cargo(&[&run[..], &step::WORKSPACE, &["--", "--deny", "warnings"]].concat())
 }
 
 /// The quick suite, and then whether each test that `spec/COVERAGE.md` names is one that ran.
 fn tests() -> Result<(), String> {
     if !nextest()? {
-        return step::cargo(&["test", "--workspace", "--exclude", "chorus-lab", "--locked"]);
+        let run = ["test", "--exclude", "chorus-lab", "--exclude", "chorus-clients"];
+        return step::cargo(&[&run[..], &step::WORKSPACE].concat());
     }
-    step::cargo(&["nextest", "run", "--workspace", "--locked"])?;
+    step::cargo(&[&["nextest", "run"][..], &step::WORKSPACE].concat())?;
     let listed = listed_tests()?;
     let missing: Vec<String> =
         tidy::covering_tests()?.into_iter().filter(|test| !listed.contains(test)).collect();
@@ -139,31 +139,11 @@ fn foreign_issuer() -> Result<(), String> {
     let mut install = step::command("npm", &["install", "--no-audit", "--no-fund", "--silent"]);
     install.current_dir(&folder);
     step::run(install, Duration::from_secs(180))?;
-    let nextest = ["nextest", "run", "--package", "chorus-server", "--locked", "oidc::"];
+    let filter = "binary_id(chorus-server::it) and test(/^oidc::/)";
+    let nextest = [&["nextest", "run", "-E", filter][..], &step::WORKSPACE].concat();
     let mut test = step::command(repo::cargo(), &nextest);
     test.env("CHORUS_TEST_OIDC", folder.join("provider.mjs"));
     step::run(test, Duration::from_secs(10 * 60))
-}
-
-/// What is built only with the feature `otlp`: its tests, and whether the binary has them.
-fn traces() -> Result<(), String> {
-    // The workspace's features and one more, so that most of what was built is used again.
-    let otlp = ["--workspace", "--features", "chorus/otlp", "--locked"];
-    step::cargo(&[&["clippy", "--quiet"][..], &otlp, &["--", "--deny", "warnings"]].concat())?;
-    match nextest()? {
-        true => {
-            step::cargo(&[&["nextest", "run"][..], &otlp, &["--test", "it", "traces::"]].concat())
-        }
-        false => step::cargo(&[&["test"][..], &otlp, &["--test", "it", "traces::"]].concat()),
-    }
-}
-
-fn doctests() -> Result<(), String> {
-    step::cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"])
-}
-
-pub(crate) fn release() -> Result<(), String> {
-    step::build_release(&["chorus"])
 }
 
 fn demo() -> Result<(), String> {
@@ -172,25 +152,23 @@ fn demo() -> Result<(), String> {
 }
 
 fn crash() -> Result<(), String> {
-    let runner: &[&str] = if nextest()? {
-        &["nextest", "run", "--package", "chorus-lab", "--profile", "crash", "--locked"]
+    let run = if nextest()? {
+        [&["nextest", "run", "--profile", "crash"][..], &step::WORKSPACE].concat()
     } else {
-        &["test", "--package", "chorus-lab", "--locked"]
+        vec!["test", "--package", "chorus-lab", "--locked"]
     };
-    let mut command = step::command(repo::cargo(), runner);
+    let mut command = step::command(repo::cargo(), &run);
     command.env("CHORUS_BIN", repo::release_binary("chorus"));
     step::run(command, Duration::from_secs(20 * 60))
 }
 
 /// Every test of the workspace as `binary id` and `path`, ignored ones left out.
 fn listed_tests() -> Result<BTreeSet<String>, String> {
-    let output = step::command(
-        repo::cargo(),
-        &["nextest", "list", "--workspace", "--locked", "--message-format", "json"],
-    )
-    .args(["--ignore-default-filter", "--cargo-quiet"])
-    .output()
-    .map_err(|e| format!("cargo nextest list: {e}"))?;
+    let list = ["nextest", "list", "--message-format", "json"];
+    let output = step::command(repo::cargo(), &[&list[..], &step::WORKSPACE].concat())
+        .args(["--ignore-default-filter", "--cargo-quiet"])
+        .output()
+        .map_err(|e| format!("cargo nextest list: {e}"))?;
     let list: serde_json::Value =
         serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo nextest list: {e}"))?;
     let mut names = BTreeSet::new();

@@ -8,9 +8,9 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownName, Why};
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
-use chorus_wire::words::Word;
 
-use crate::print::{Printer, Shade, clock, date, line, short, span, table};
+use crate::print::{clock, date, line, short, span, table};
+use crate::printer::{Printer, Shade};
 
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;
@@ -27,7 +27,7 @@ pub(crate) fn event(print: &Printer, titles: &HashMap<String, String>, event: &E
     };
     format!(
         "{} {} {}",
-        print.shade(Shade::Dim, &clock(event.created_at)),
+        print.shade(Shade::Dim, &clock(event.created_at.0)),
         print.shade(Shade::Cyan, place),
         deed(print, event),
     ) + &id
@@ -40,8 +40,8 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
     let member = event.member.as_deref().map(line).unwrap_or_default();
     let title = event.title.as_deref().map(line).unwrap_or_default();
     let signal = match (&event.glyph, event.signal) {
-        (Some(glyph), Some(signal)) => format!("{} {}", line(glyph), signal.word()),
-        (None, Some(signal)) => signal.word().to_owned(),
+        (Some(glyph), Some(signal)) => format!("{} {}", line(glyph), signal.name()),
+        (None, Some(signal)) => signal.name().to_owned(),
         _ => String::new(),
     };
     match event.kind.as_str() {
@@ -72,7 +72,7 @@ pub(crate) fn deed(print: &Printer, event: &Event) -> String {
         "thread_opened" if title.is_empty() => format!("{who} opened a thread"),
         "thread_opened" => format!("{who} opened the thread {title}"),
         "thread_status_changed" => {
-            let status = event.status.map_or("?", Word::word);
+            let status = event.status.map_or("?", |status| status.name());
             let reason = event.reason.as_deref().filter(|reason| !reason.is_empty());
             let reason = reason.map(|reason| format!(": {}", line(reason))).unwrap_or_default();
             format!("{who} set the thread to {status}{reason}")
@@ -101,7 +101,7 @@ fn work(event: &Event) -> String {
             let (key, text) = (line(&progress.key), line(&progress.text));
             format!("is at {key}{}: {text}", percent.unwrap_or_default())
         }
-        (None, Some(status)) => format!("set the thread's work to {}", status.word()),
+        (None, Some(status)) => format!("set the thread's work to {}", status.name()),
         (None, None) => "changed the thread's work".to_owned(),
     }
 }
@@ -127,9 +127,9 @@ pub(crate) fn told(told: &Told) -> String {
     format!(
         "{}: {}, {} ({}, by {})",
         line(&told.member),
-        spaced(told.policy.word()),
-        spaced(told.mode.word()),
-        spaced(told.directedness.word()),
+        spaced(told.policy.name()),
+        spaced(told.mode.name()),
+        spaced(told.directedness.name()),
         line(&told.reason)
     )
 }
@@ -157,9 +157,9 @@ pub(crate) fn told_table(all: &[Told], rest: Directedness) -> String {
 fn told_row(told: &Told) -> Vec<String> {
     vec![
         line(&told.member),
-        told.directedness.word().to_owned(),
-        told.policy.word().to_owned(),
-        told.mode.word().to_owned(),
+        told.directedness.name().to_owned(),
+        told.policy.name().to_owned(),
+        told.mode.name().to_owned(),
         line(&told.reason),
     ]
 }
@@ -171,7 +171,7 @@ pub(crate) fn the_rest(rest: Directedness, nobody: bool) -> String {
         Directedness::ToOther => "somebody else is meant",
         _ => "nobody is addressed",
     };
-    format!("{all}: {}, {}, not told ({why})", rest.word(), Policy::MustNotRespond.word())
+    format!("{all}: {}, {}, not told ({why})", rest.name(), Policy::MustNotRespond.name())
 }
 
 /// The whole account of one event.
@@ -181,7 +181,7 @@ pub(crate) fn why(why: &Why) -> String {
         .iter()
         .map(|one| {
             let mut row = told_row(&one.told);
-            row.push(outcome(one, why.created_at));
+            row.push(outcome(one, why.created_at.0));
             row
         })
         .collect();
@@ -189,8 +189,8 @@ pub(crate) fn why(why: &Why) -> String {
         "{} by {} at {}: intent {}, hop {}\n",
         why.event_id,
         line(&why.author),
-        clock(why.created_at),
-        why.intent.word(),
+        clock(why.created_at.0),
+        why.intent.name(),
         why.hop
     );
     if let Some(cause) = &why.cause {
@@ -214,7 +214,7 @@ pub(crate) fn why(why: &Why) -> String {
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
         &rows,
     ));
-    text.push_str(&the_rest(why.rest, why.told.is_empty()));
+    text.push_str(&the_rest(why.rest.0, why.told.is_empty()));
     if let Some(holder) = &why.claimed_by {
         text.push_str(&format!("\nclaimed by {}", line(holder)));
     }
@@ -262,14 +262,14 @@ fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
     };
     let what = match (receipt.disposition, receipt.state.as_str()) {
         (Some(disposition), "settled") => {
-            format!("{}{}", disposition.word(), after(receipt.settled_at))
+            format!("{}{}", disposition.name(), after(receipt.settled_at.map(|t| t.0)))
         }
         (_, "waiting") => "waits for the agent".to_owned(),
-        (_, "offered") => format!("offered{}", after(receipt.offered_at)),
-        (_, "accepted") => format!("accepted{}, at work", after(receipt.accepted_at)),
+        (_, "offered") => format!("offered{}", after(receipt.offered_at.map(|t| t.0))),
+        (_, "accepted") => format!("accepted{}, at work", after(receipt.accepted_at.map(|t| t.0))),
         (_, "dead") => "dead letter".to_owned(),
         (_, "deferred") => match receipt.deferred_until {
-            Some(until) => format!("deferred until {}", date(until)),
+            Some(until) => format!("deferred until {}", date(until.0)),
             None => "deferred".to_owned(),
         },
         (_, other) => line(other),

@@ -100,7 +100,7 @@ pub(crate) async fn titles(client: &Client) -> Result<HashMap<String, String>> {
 
 /// `#title` of a channel, the title of another conversation, or the id of one without.
 pub(crate) fn shown(channel: &Channel) -> String {
-    called(&channel.id, &channel.title, channel.kind)
+    called(&channel.id, &channel.title, channel.kind.0)
 }
 
 /// As [`shown`], of what is known of it.

@@ -1,7 +1,7 @@
 //! `chorus`, the one binary: arguments in, a host's answers out (design section 4, "Commands").
 //!
-//! Reading order: [`args`] is the command line; [`host`] and [`lookup`] find whom to talk to; each command
-//! is a file of [`commands`]; [`lines`] and [`print`] are how things look; [`demo`] plays the whole thing.
+//! Reading order: [`args`] is the command line and [`values`] reads what stands in it; [`host`] and [`lookup`] find whom to talk to; each command
+//! is a file of [`commands`]; [`lines`], [`print`] and [`printer`] are how things look; [`demo`] plays the whole thing.
 //! Nothing is decided here: every rule is the host's.
 
 mod args;
@@ -14,16 +14,18 @@ mod lookup;
 mod failure;
 mod lines;
 mod print;
+mod printer;
+mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use commands::*;
 
 use failure::{Failure, Result};
-use print::Printer;
+use printer::Printer;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -106,8 +108,8 @@ async fn run(cli: Cli) -> Result {
         Command::Backup(args) => backup::run(args, &context).await,
         Command::Restore(args) => restore::run(args, &context).await,
         Command::Config(args) => config::run(args, &context).await,
-        Command::Completions(args) => completions::run(args, &context).await,
-        Command::Man(args) => man::run(args, &context).await,
+        Command::Completions(args) => completions::run(args, Cli::command(), &context).await,
+        Command::Man(args) => man::run(args, Cli::command(), &context).await,
         Command::Export(args) => export::run(args, &context).await,
         Command::Import(args) => import::run(args, &context).await,
         Command::Join(args) => join::run(args, &context).await,

@@ -7,7 +7,7 @@ use chorus_client::Error;
 use chorus_client::c2a::Connection;
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
@@ -74,7 +74,7 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
                     // It changes nothing, and says how an event has ended that is not open any more.
                     let claimed = Disposition::Claimed;
                     let stands = connection.disposition(&event, claimed, None, message.turn).await;
-                    budget_spent(key, error.to_string(), stands.map(|result| result.disposition))
+                    budget_spent(key, error.to_string(), stands.map(|result| result.disposition.0))
                 }
                 answer => judge(key, answer),
             }
@@ -92,7 +92,7 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
             if let Some(signal) = signal {
                 let react = React {
                     in_reply_to: event.clone(),
-                    signal,
+                    signal: signal.into(),
                     eta: None,
                     remove: false,
                     turn: turn.clone(),
@@ -127,7 +127,7 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
 /// The reply to a delivery, as a message: in its place, to who asked.
 fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
     let thread = delivery.conversation.thread_id.clone().map(|thread| thread.into_owned());
-    let visibility = match (delivery.conversation.kind, &thread) {
+    let visibility = match (*delivery.conversation.kind, &thread) {
         (ConversationKind::Dm, _) => Visibility::Dm,
         (_, Some(_)) | (ConversationKind::Thread, _) => Visibility::Thread,
         _ => Visibility::Channel,
@@ -137,7 +137,7 @@ fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
         in_reply_to: Some(delivery.event_id.clone()),
         idempotency_key: key.to_owned(),
         visibility,
-        directedness: Directedness::ToMe,
+        directedness: Directedness::ToMe.into(),
         text: Some(text),
         content: None,
         only: Vec::new(),

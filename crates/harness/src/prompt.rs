@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chorus_core::attention::framing::{
-    self, Event, EventHeader, Knock, PublicTurn, Said, frame_turn,
+    self, Event, EventHeader, FramedMessage, Knock, PublicTurn, frame_turn,
 };
 use chorus_core::model::attention::Policy;
 use chorus_core::model::conversation::ConversationKind;
@@ -12,9 +12,9 @@ use chorus_core::model::inbox::STAND_IN;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::files::AssetShown;
+use chorus_wire::named::NamedEnum;
 use chorus_wire::part::Part;
 use chorus_wire::time;
-use chorus_wire::words::Word;
 
 use crate::turns::{Turn, is_knock};
 
@@ -78,19 +78,19 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], files: &Files, nonce: &str) 
         knocks.push(knock(delivery, header(delivery, &[], target)));
     }
     let earlier: Vec<_> = context.iter().filter(|entry| is_earlier(entry, turn)).collect();
-    let times: Vec<_> = earlier.iter().map(|entry| time::format(entry.created_at)).collect();
+    let times: Vec<_> = earlier.iter().map(|entry| time::format(entry.created_at.0)).collect();
     let texts: Vec<_> = earlier.iter().map(|entry| said(entry, files)).collect();
     let reactions: Vec<Vec<_>> = earlier
         .iter()
-        .map(|entry| entry.reactions.iter().map(|r| (r.signal.word(), r.members.len())).collect())
+        .map(|entry| entry.reactions.iter().map(|r| (r.signal.name(), r.members.len())).collect())
         .collect();
     let authors: Vec<_> = earlier.iter().map(|entry| author(entry)).collect();
     let transcript: Vec<_> = earlier
         .iter()
         .enumerate()
-        .map(|(n, entry)| Said {
+        .map(|(n, entry)| FramedMessage {
             event_id: &entry.event_id,
-            author_kind: entry.author.kind.word(),
+            author_kind: entry.author.kind.name(),
             author_id: &authors[n],
             at: &times[n],
             text: &texts[n],
@@ -106,7 +106,7 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], files: &Files, nonce: &str) 
         .map(|(digest, calls)| framing::Digest {
             conversation: &digest.conversation,
             title: &digest.title,
-            policy: digest.attention.policy,
+            policy: digest.attention.policy.0,
             messages: digest.messages,
             calls,
             text: &digest.text,
@@ -114,7 +114,7 @@ pub(crate) fn frame(turn: &Turn, context: &[Entry], files: &Files, nonce: &str) 
         .collect();
     let channel = turn.batch.get(turn.anchor).and_then(|delivery| delivery.channel.as_deref());
     let members: Vec<_> = channel
-        .map(|c| c.members.iter().map(|m| format!("{}:{}", m.kind.word(), m.id)).collect())
+        .map(|c| c.members.iter().map(|m| format!("{}:{}", m.kind.name(), m.id)).collect())
         .unwrap_or_default();
     let members: Vec<&str> = members.iter().map(String::as_str).collect();
     let waiting: Vec<&str> = channel
@@ -167,12 +167,12 @@ fn header<'a>(
         conversation_title: conversation.title.as_deref(),
         channel_context: delivery.channel_context.as_deref(),
         thread: conversation.thread_id.as_deref(),
-        author_kind: delivery.author.kind.word(),
+        author_kind: delivery.author.kind.name(),
         author_id: &delivery.author.id,
         author_name: Some(&delivery.author.display_name),
-        directedness: delivery.target.directedness,
-        policy: delivery.attention.policy,
-        priority: delivery.attention.priority,
+        directedness: delivery.target.directedness.0,
+        policy: delivery.attention.policy.0,
+        priority: delivery.attention.priority.0,
         reason: &delivery.attention.reason,
         reply_target,
         in_reply_to: delivery.in_reply_to.as_deref(),
@@ -210,7 +210,7 @@ fn audience(delivery: &Deliver) -> Vec<&str> {
 
 fn reply_target(delivery: &Deliver) -> String {
     let conversation = &delivery.conversation;
-    match (&conversation.thread_id, conversation.kind) {
+    match (&conversation.thread_id, *conversation.kind) {
         (Some(thread), _) => format!("thread:{thread}"),
         (None, ConversationKind::Dm) => format!("dm:{}", conversation.id),
         (None, ConversationKind::Thread) => format!("thread:{}", conversation.id),
@@ -309,7 +309,7 @@ mod tests {
             sequence: 1,
             thread_sequence: None,
             author: message("x").author,
-            created_at: Timestamp(0),
+            created_at: Timestamp(0).into(),
             content: None,
             text: Some(text.into()),
             in_reply_to: None,
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_knock_shows_no_body_unless_an_answer_is_owed() {
         let mut light = knock("evt_1", "thread_participant");
-        light.injection.mode = Mode::Notify;
+        light.injection.mode = Mode::Notify.into();
         light.knock = Some(deliver::Knock {
             from: "human:alice".into(),
             place: "thread:th_1".into(),
@@ -374,7 +374,7 @@ mod tests {
             pull_with: "chat.read_thread".into(),
         });
         let mut owed = light.clone();
-        owed.attention.policy = Policy::MustRespond;
+        owed.attention.policy = Policy::MustRespond.into();
         let context = [entry("evt_1", "the body")];
         let prompt = frame(&turn(vec![light]), &[], &Files::new(), NONCE);
         assert!(prompt.contains("C2A KNOCK\n") && !prompt.contains("C2A EVENT\n"), "{prompt}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chorus_client::Error;
 use chorus_client::c2a::Connection;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::entry::Entry;
@@ -293,7 +293,10 @@ fn shows_action(me: &str, turn: &Turn, messages: &[Entry]) -> bool {
     messages.iter().any(|entry| {
         let answers = entry.author.id == me && entry.in_reply_to.as_deref().is_some_and(ours);
         let reacted = ours(&entry.event_id)
-            && entry.reactions.iter().any(|r| ends(r.signal) && r.members.iter().any(|m| m == me));
+            && entry
+                .reactions
+                .iter()
+                .any(|r| ends(r.signal.0) && r.members.iter().any(|m| m == me));
         answers || reacted
     })
 }

@@ -22,7 +22,8 @@ pub(crate) static ASSET: Table =
 pub(crate) static BLOB: Table = Table::new("blob", 2, &["workspace", "hash", "data", "thumbnail"]);
 
 pub(crate) static REF: Table =
-    Table::new("asset_ref", 4, &["workspace", "conversation", "seq", "asset"]);
+    Table::new("asset_ref", 4, &["workspace", "conversation", "seq", "asset"])
+        .trimmed_where("seq > 0 AND seq <= $3");
 
 /// Messages looked at to find one that a member is shown.
 const LOOKED_AT: u64 = 256;

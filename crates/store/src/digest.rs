@@ -10,7 +10,16 @@ use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 use crate::db::{Db, Error, Result, Table};
 
 pub(crate) static DIGEST: Table =
-    Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"]);
+    Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"])
+        .trimmed_where("through <= $3");
+
+/// What members' commands made of a digest; one that was made of a stretch that is dropped in part goes too.
+pub(crate) static DIGEST_TEXT: Table = Table::new(
+    "digest_text",
+    4,
+    &["workspace", "conversation", "through", "member", "after", "text"],
+)
+.trimmed_where("after < $3");
 
 pub(crate) static DIGESTED: Table =
     Table::new("digested", 2, &["workspace", "conversation", "seq"]);
@@ -26,11 +35,16 @@ pub(crate) fn put(
     db.put(&DIGEST, &[workspace.into(), key.0.into(), through, at, (&*bytes).into()])
 }
 
-pub(crate) fn put_mark(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result<()> {
+pub(crate) fn put_digested(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    seq: Seq,
+) -> Result<()> {
     db.put(&DIGESTED, &[workspace.into(), key.0.into(), seq.0.into()])
 }
 
-pub(crate) fn mark(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Seq>> {
+pub(crate) fn digested(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Seq>> {
     db.get(&DIGESTED, &[workspace.into(), key.0.into()], |row| Ok(Seq(row.int(2)?)))
 }
 

@@ -38,7 +38,8 @@ pub(crate) static EVENT: Table = Table::new(
         "salt",
         "body",
     ],
-);
+)
+.trimmed_where("seq <= $3");
 
 /// Idempotency keys read at a time while a room is loaded.
 const PAGE: usize = limits::IDEMPOTENCY_NEWEST;

@@ -9,23 +9,24 @@ use std::sync::Arc;
 
 use chorus_core::model::approval::Private;
 use chorus_core::model::asset::Asset;
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::Participation;
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
 use chorus_core::model::limits;
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::{Facts, Mark, Recalled, Seats, Unavailable};
+use chorus_core::state::facts::{Facts, Recalled, Seats, Unavailable};
 use chorus_core::state::room::{Parts, Room, TAIL};
 
 use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::reader::entries;
 use crate::{
-    asset, base, conversation, digest, event, gone, inbox, mark, message, open, schedule, stimulus,
-    thread, told, turn,
+    asset, conversation, departed, digest, event, inbox, log_snapshot, message, open, read_cursor,
+    schedule, stimulus, thread, told, turn,
 };
 
 /// Places of one file that are looked at.
@@ -91,11 +92,11 @@ impl Stored<'_> {
         let head = conversation::head(db, workspace, key)?;
         let head = head.ok_or_else(|| Error::corrupt(format!("conversation {key} has no head")))?;
         let roster = conversation::roster(db, workspace, key)?;
-        let digested = digest::mark(db, workspace, key)?;
+        let digested = digest::digested(db, workspace, key)?;
         let followed = roster.iter().any(|(_, p)| *p == Participation::AlwaysListen);
         let mut tail = head.settled.0.min(head.seq.0.saturating_sub(TAIL as u64));
-        if let Some(mark) = digested.filter(|_| followed) {
-            tail = tail.min(mark.0.max(head.seq.0.saturating_sub(limits::DIGEST_EVENTS)));
+        if let Some(cursor) = digested.filter(|_| followed) {
+            tail = tail.min(cursor.0.max(head.seq.0.saturating_sub(limits::DIGEST_EVENTS)));
         }
         let tail = Seq(tail);
         let mut earlier = self.earlier.and_then(|rooms| rooms.borrow_mut().0.remove(&key));
@@ -105,7 +106,7 @@ impl Stored<'_> {
             head,
             roster,
             digested,
-            gone: gone::all(db, workspace, key)?,
+            gone: departed::all(db, workspace, key)?,
             schedules: schedule::all(db, workspace, key)?,
             stimuli: stimulus::all(db, workspace, key)?,
             remote: inbox::remote(db, workspace, key)?,
@@ -179,8 +180,8 @@ impl Facts for Stored<'_> {
         Ok(entries::acts(self.db, self.workspace, conversation, thread, after, limit)?)
     }
 
-    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable> {
-        Ok(base::get(self.db, self.workspace, conversation)?)
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable> {
+        Ok(log_snapshot::get(self.db, self.workspace, conversation)?)
     }
 
     fn asset_of(
@@ -239,12 +240,12 @@ impl Facts for Stored<'_> {
         }
     }
 
-    fn mark(
+    fn cursor(
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
         thread: Option<ThreadKey>,
-    ) -> Result<Mark, Unavailable> {
-        Ok(mark::get(self.db, self.workspace, conversation, (member, thread))?)
+    ) -> Result<ReadCursor, Unavailable> {
+        Ok(read_cursor::get(self.db, self.workspace, conversation, (member, thread))?)
     }
 }

@@ -6,31 +6,33 @@
 //! alone: projections are made by the core's own replay, and nothing in it is owed any more.
 
 mod assets;
+mod erased;
 mod projects;
 mod target;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chorus_core::codec;
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Participation};
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
-use chorus_core::model::event::{Change, Event};
+use chorus_core::model::event::Event;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::{Head, Room};
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
+use crate::schema::Since;
 use crate::sqlite::Folder;
 use crate::{
-    Place, Tenant, asset, base, conversation, directory, event, gone, mark, message, newest, open,
-    project, schedule, schema, thread,
+    Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
+    open, project, read_cursor, schedule, schema, thread,
 };
+pub use erased::Erased;
 use target::Target;
 
 /// Events read at a time, and rows of one commit.
@@ -52,12 +54,15 @@ pub struct Part {
     pub roster: Vec<(MemberKey, Participation)>,
     pub threads: Vec<Thread>,
     /// Cursors, of the conversation and of its threads.
-    pub marks: Vec<((MemberKey, Option<ThreadKey>), Mark)>,
+    pub cursors: Vec<((MemberKey, Option<ThreadKey>), ReadCursor)>,
     /// What is to be said at set times.
     pub schedules: Vec<Schedule>,
     /// Where the log begins, when its beginning was dropped.
-    pub base: Option<Base>,
+    pub base: Option<LogSnapshot>,
 }
+
+/// The first version with everything that an export reads.
+const EXPORTED_SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
 /// A place being read, with a host on it or without.
 pub struct Reading {
@@ -76,7 +81,15 @@ impl Reading {
             return Err(BackupError::Folder(lost.to_string()));
         }
         let db = place.examiner()?;
-        schema::check(&*db, place.schema()).map_err(|why| BackupError::Folder(why.to_string()))?;
+        let schema = place.schema();
+        let found =
+            schema::check(&*db, schema).map_err(|why| BackupError::Folder(why.to_string()))?;
+        if !schema.has(found, EXPORTED_SINCE) {
+            return Err(BackupError::Folder(format!(
+                "{place} is of schema version {found}, which is too old to be exported: start this version's host on \
+                 it once, then export it"
+            )));
+        }
         Ok(Self { db, workspace: 0 })
     }
 
@@ -105,9 +118,9 @@ impl Reading {
                 head: conversation::head(db, tenant.key, key)?.ok_or_else(damaged)?,
                 roster: conversation::roster(db, tenant.key, key)?,
                 threads: thread::all(db, tenant.key, key)?,
-                marks: mark::all(db, tenant.key, key)?,
+                cursors: read_cursor::all(db, tenant.key, key)?,
                 schedules: schedule::all(db, tenant.key, key)?,
-                base: base::get(db, tenant.key, key)?,
+                base: log_snapshot::get(db, tenant.key, key)?,
             });
         }
         Ok(Snapshot { tenant, directory, conversations })
@@ -125,26 +138,6 @@ impl Reading {
             );
         }
         Ok(page)
-    }
-}
-
-/// Events that say nothing any more, until their erasure is found in the log.
-#[derive(Debug, Default)]
-pub struct Erased(BTreeSet<Seq>);
-
-impl Erased {
-    pub fn see(&mut self, event: &Event) {
-        if event.is_erased() {
-            self.0.insert(event.seq);
-        }
-        if let Change::Erased { events, .. } = &event.change {
-            self.0.retain(|seq| !events.contains(seq));
-        }
-    }
-
-    /// One whose erasure was not found.
-    pub fn unsaid(&self) -> Option<Seq> {
-        self.0.first().copied()
     }
 }
 
@@ -269,13 +262,13 @@ impl Writing {
     }
 
     /// Where the conversation's log begins; before its first event.
-    pub fn base(&mut self, base: &Base) -> std::result::Result<(), Refused> {
+    pub fn base(&mut self, base: &LogSnapshot) -> std::result::Result<(), Refused> {
         base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
         if room.head.seq != Seq(0) || base.seq == Seq(0) {
             return unfit("a log begins before its first event, and after one");
         }
-        base::put(self.db()?, self.tenant.key, room.key(), base)?;
+        log_snapshot::put(self.db()?, self.tenant.key, room.key(), base)?;
         asset::pin(self.db()?, self.tenant.key, room.key(), &base.settings.pins)?;
         self.room = Some(Room::at_base(Conversation::clone(&room.conversation), base));
         self.wrote()
@@ -355,15 +348,15 @@ impl Writing {
         {
             return unfit("the conversation is not what its log says");
         }
-        for ((member, thread), mark) in &part.marks {
+        for ((member, thread), cursor) in &part.cursors {
             let end = match thread {
                 None => room.head.seq,
                 Some(key) => Seq(room.threads.get(key).map_or(0, |t| t.last_seq)),
             };
-            if mark.read > end {
+            if cursor.read > end {
                 return unfit(format!("member {member} has read beyond the end"));
             }
-            mark::put(self.db()?, self.tenant.key, room.key(), (*member, *thread), *mark)?;
+            read_cursor::put(self.db()?, self.tenant.key, room.key(), (*member, *thread), *cursor)?;
         }
         for schedule in &part.schedules {
             for member in schedule.targets.iter().chain([&schedule.source, &schedule.maker]) {
@@ -391,7 +384,7 @@ impl Writing {
             conversation::put_seat(db, workspace, key, *member, *participation)?;
         }
         for place in &dirty.gone {
-            gone::set(db, workspace, key, *place, room.gone.contains(place))?;
+            departed::set(db, workspace, key, *place, room.gone.contains(place))?;
         }
         for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
             thread::put(db, workspace, key, thread)?;

@@ -2,7 +2,7 @@
 
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
-use chorus_core::state::facts::MessageState;
+use chorus_core::model::message_state::MessageState;
 
 use crate::db::{Db, Result, Row, Table};
 
@@ -10,7 +10,8 @@ pub(crate) static MESSAGE: Table = Table::new(
     "message",
     3,
     &["workspace", "conversation", "seq", "latest", "edited_at", "deleted_at", "reactions"],
-);
+)
+.trimmed_where("seq <= $3");
 
 /// Writes the state, or removes the row of one that is plain again.
 pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageState) -> Result<()> {

@@ -22,7 +22,7 @@ use chorus_core::model::ids::{Timestamp, Uid};
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Error, Result};
-use crate::repair::Part;
+use crate::repair::part::Part;
 use crate::{Place, Tenant, audit, directory};
 
 /// Its name in a data folder.

@@ -16,7 +16,8 @@ pub(crate) static PENDING: Table =
     Table::new("pending", 3, &["workspace", "conversation", "seq", "due_at", "dead", "packed"]);
 
 pub(crate) static RECEIPT: Table =
-    Table::new("receipt", 3, &["workspace", "conversation", "seq", "dead", "packed"]);
+    Table::new("receipt", 3, &["workspace", "conversation", "seq", "dead", "packed"])
+        .trimmed_where("seq <= $3");
 
 pub(crate) fn put_pending(
     db: &dyn Db,

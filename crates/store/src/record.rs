@@ -11,8 +11,8 @@ use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
 use crate::{
-    approval, asset, base, conversation, digest, directory, endpoint, event, gone, inbox, mark,
-    message, open, project, schedule, shared, stimulus, thread, token, told, turn,
+    approval, asset, conversation, departed, digest, directory, endpoint, event, inbox, message,
+    open, project, read_cursor, schedule, shared, stimulus, tables, thread, token, told, turn,
 };
 
 /// Writes every row of `changes`. The rows of a room are read off the room itself.
@@ -102,7 +102,9 @@ fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if bases().next().is_none() {
         return Ok(());
     }
-    db.thoroughly(&mut || bases().try_for_each(|(key, base)| base::trim(db, workspace, key, base)))
+    db.thoroughly(&mut || {
+        bases().try_for_each(|(key, base)| tables::trim(db, workspace, key, base))
+    })
 }
 
 /// What was logged before this batch is written over; what this batch logged was written without.
@@ -138,7 +140,7 @@ fn record_digests(
         digest::put(db, workspace, key, made)?;
     }
     if let Some(room) = rooms.room(key).filter(|_| dirty.digested) {
-        digest::put_mark(db, workspace, key, room.tally.after)?;
+        digest::put_digested(db, workspace, key, room.tally.after)?;
     }
     for written in &dirty.written {
         digest::put_text(db, workspace, key, written)?;
@@ -284,7 +286,7 @@ fn record_projections(
         conversation::put(db, workspace, &room.conversation)?;
     }
     for place in &dirty.gone {
-        gone::set(db, workspace, key, *place, room.gone.contains(place))?;
+        departed::set(db, workspace, key, *place, room.gone.contains(place))?;
     }
     for (member, participation) in &dirty.roster {
         conversation::put_seat(db, workspace, key, *member, *participation)?;
@@ -320,8 +322,8 @@ fn record_projections(
             })
         })?;
     }
-    for (of, mark) in dirty.marks.iter().filter_map(|m| Some((*m, *room.marks.get(m)?))) {
-        mark::put(db, workspace, key, of, mark)?;
+    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors.get(m)?))) {
+        read_cursor::put(db, workspace, key, of, cursor)?;
     }
     Ok(())
 }

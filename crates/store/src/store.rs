@@ -1,7 +1,6 @@
 //! Opening a data folder and its database, and starting the writer over it.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,29 +15,18 @@ use chorus_core::state::workspace::Workspace;
 
 use crate::clock::{Clock, SystemClock};
 use crate::damage::Damage;
-use crate::db::{Db, Error};
+use crate::db::{Db, Error, Sync};
 use crate::facts::Stored;
-use crate::newest::{self, Lost, Newest};
+use crate::newest::{self, Newest};
+use crate::open_error::OpenError;
 use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
 use crate::repair::{self, Repair};
-use crate::schema::{self, Mismatch};
-use crate::sqlite::{Folder, FolderError, Sqlite, header};
+use crate::schema;
+use crate::sqlite::{Folder, Sqlite, header};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
-use crate::{Place, Tenant, conversation, directory, endpoint, inbox, project, token};
-
-/// When a commit counts as done, and when its commands are answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sync {
-    /// On disk before the answer.
-    #[default]
-    Full,
-    /// Written but not synced before the answer: a power cut loses what was answered. For comparisons.
-    DangerousNormal,
-    /// Answered before the commit: shows that the tests would see it.
-    DangerousAnswerFirst,
-}
+use crate::{Place, Tenant, audit, conversation, directory, endpoint, inbox, project, token};
 
 /// How a data folder is opened.
 #[derive(Clone, Debug)]
@@ -104,42 +92,6 @@ impl Options {
         }
     }
 }
-
-/// Why a data folder cannot be used.
-#[derive(Debug)]
-pub enum OpenError {
-    Folder(FolderError),
-    Schema {
-        place: Place,
-        why: Mismatch,
-    },
-    /// The database ends before it should.
-    Lost {
-        place: Place,
-        lost: Lost,
-    },
-    Database {
-        place: Place,
-        why: Error,
-    },
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Folder(error) => error.fmt(f),
-            Self::Schema { place, why } => write!(f, "{place}: {why}"),
-            Self::Database { place, why } => write!(f, "{place}: {why}"),
-            Self::Lost { place, lost } => write!(
-                f,
-                "{place}: {lost}. Keep a copy of the folder as it is. Then restore a backup into another folder, or \
-                 go on with what is there: chorus doctor --repair --data {place}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 /// An opened data folder, not yet at work.
 pub struct Store {
@@ -319,7 +271,7 @@ impl Store {
         let readers = Readers::new(place.clone(), tenant.key, stamps.clone(), damage.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, &options, options.clock.now()).map_err(why)?;
-        let audit = crate::audit::head(&*db, tenant.key).map_err(why)?;
+        let audit = audit::head(&*db, tenant.key).map_err(why)?;
         let newest = match (&options.database, options.sync) {
             (Some(_), _) => None,
             // It could be ahead of what is on the disk.

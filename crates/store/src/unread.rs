@@ -9,12 +9,12 @@ use std::sync::{Arc, OnceLock};
 use chorus_core::codec;
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::conversation::Conversation;
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp};
-use chorus_core::state::facts::Mark;
 
 use crate::conversation::{self, CONVERSATION};
 use crate::db::{Db, Result};
-use crate::{event, mark};
+use crate::{event, read_cursor};
 
 /// Entries of a log, from its end, that are counted: more is a number nobody reads.
 const COUNTED: u64 = 200;
@@ -74,9 +74,9 @@ pub(crate) fn in_thread(
     key: ConversationKey,
     thread: ThreadKey,
     member: MemberKey,
-) -> Result<(Mark, u32)> {
-    let mark = mark::get(db, workspace, key, (member, Some(thread)))?;
-    let behind = event::in_thread(db, workspace, key, thread, mark.read.0)?;
+) -> Result<(ReadCursor, u32)> {
+    let cursor = read_cursor::get(db, workspace, key, (member, Some(thread)))?;
+    let behind = event::in_thread(db, workspace, key, thread, cursor.read.0)?;
     let sql = format!(
         "SELECT e.seq FROM event e
         LEFT JOIN message s ON s.workspace = e.workspace
@@ -88,7 +88,7 @@ pub(crate) fn in_thread(
     let values =
         [workspace.into(), key.0.into(), thread.0.into(), behind.0.into(), member.0.into()];
     let found: Vec<u64> = db.all(&sql, &values, |row| row.int(0))?;
-    Ok((mark, found.len() as u32))
+    Ok((cursor, found.len() as u32))
 }
 
 /// The seats of a member with their conversations, heads and cursors.

@@ -9,7 +9,7 @@ use chorus_core::model::ids::{ConversationKey, Seq};
 
 use crate::db::{Db, Error, Result};
 use crate::reader::Readers;
-use crate::{base, conversation, event};
+use crate::{conversation, event, log_snapshot};
 
 /// How far a log was walked.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Walk {
     pub(crate) fn step(&mut self, db: &dyn Db, workspace: i64, limit: usize) -> Result<Looked> {
         let key = self.key;
         let Some(head) = conversation::head(db, workspace, key)? else { return Ok(Looked::Whole) };
-        let begin = base::end(db, workspace, key)?.unwrap_or_default();
+        let begin = log_snapshot::end(db, workspace, key)?.unwrap_or_default();
         // What was walked may have been dropped since.
         let (mut seq, mut hash) = self.at.filter(|at| at.0 >= begin.0).unwrap_or(begin);
         let sql = format!(

@@ -1,7 +1,8 @@
-//! Canonical JSON: keys sorted by their bytes, no whitespace, no key twice, bounded depth and size.
+//! Canonical JSON: keys sorted by their bytes, no whitespace, no duplicate keys, bounded depth and
+//! size.
 //!
-//! Metadata is made canonical once, at the edge (design section 3); inside the host it is opaque text, so
-//! that two sends of the same thing have the same bytes and the same hash.
+//! Metadata is made canonical once, at the edge (design section 3). Inside the host it is opaque
+//! text, so that equal metadata has equal bytes and equal hashes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,18 +14,19 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// Arrays and objects inside each other.
+/// Maximum nesting of arrays and objects.
 pub const DEPTH: usize = 32;
 
-/// Metadata of a message: an object, at most [`limits::METADATA_BYTES`] long when canonical.
+/// Makes the metadata of a message canonical. It must be an object of at most
+/// [`limits::METADATA_BYTES`] in canonical form.
 pub fn metadata(json: &RawValue) -> Result<String, Refusal> {
     if !json.get().starts_with('{') {
-        return Err(Refusal::invalid("metadata is a JSON object"));
+        return Err(Refusal::invalid("metadata must be a JSON object"));
     }
     canonical_json(json.get(), limits::METADATA_BYTES)
 }
 
-/// The canonical text of any JSON, at most `max_bytes` long.
+/// Makes any JSON canonical, with at most `max_bytes` in canonical form.
 pub fn canonical_json(json: &str, max_bytes: usize) -> Result<String, Refusal> {
     // Whitespace may make the input longer than what it says, but not without end.
     if json.len() > max_bytes.saturating_mul(4) {
@@ -32,9 +34,9 @@ pub fn canonical_json(json: &str, max_bytes: usize) -> Result<String, Refusal> {
     }
     let mut input = serde_json::Deserializer::from_str(json);
     let tree = Depth(DEPTH).deserialize(&mut input).and_then(|tree| input.end().map(|()| tree));
-    let tree = tree.map_err(|e| Refusal::invalid(format!("not acceptable JSON: {e}")))?;
+    let tree = tree.map_err(|e| Refusal::invalid(format!("invalid JSON: {e}")))?;
     let text = serde_json::to_string(&tree)
-        .map_err(|e| Refusal::new(Code::Internal, format!("JSON could not be written: {e}")))?;
+        .map_err(|e| Refusal::new(Code::Internal, format!("could not serialize JSON: {e}")))?;
     if text.len() > max_bytes {
         return Err(too_large(max_bytes));
     }
@@ -73,7 +75,7 @@ impl Serialize for Tree {
     }
 }
 
-/// Reads a tree that goes at most this many levels deeper.
+/// Reads a tree of at most this many more levels.
 #[derive(Clone, Copy)]
 struct Depth(usize);
 
@@ -116,7 +118,7 @@ impl<'de> Visitor<'de> for Depth {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Tree, E> {
-        Number::from_f64(value).map(Tree::Number).ok_or_else(|| E::custom("a number without end"))
+        Number::from_f64(value).map(Tree::Number).ok_or_else(|| E::custom("a number is not finite"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Tree, E> {

@@ -1,19 +1,20 @@
-//! The channels protocol: the arguments of its tools and what they give (`spec/channels.md`, "Runs"). Everything is
-//! snake_case, as the protocol has it.
+//! The channels protocol: the arguments and results of its tools (`spec/channels.md`, "Runs").
+//! Everything is snake_case, as in the protocol.
 
-use chorus_core::model::delivery::Disposition;
-use chorus_core::model::ids::Timestamp;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::stimulus::StimulusKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::attention::entry::Entry;
+use crate::named::Named;
 use crate::part::Part;
 use crate::rest::stimuli::{NewStimulus, Stimulus, StimulusScope, StimulusVisibility};
-use crate::threads::descriptors::{asked, given};
-use crate::words;
+use crate::schema;
+use crate::time::Time;
 
 /// A tool of the channels protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,150 +25,133 @@ pub enum Tool {
     CreateChannelStimulus,
 }
 
-/// Arguments of `emit_output`. Exactly one of `text` and `content`.
+/// Arguments of `emit_output`. Give exactly one of `text` and `content`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmitOutput {
     /// What you say in public
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
     /// Typed message parts instead of text
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Value>>")]
     pub content: Option<Vec<Part>>,
     /// Token of your turn
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
-/// What `emit_output` gives.
+/// The result of `emit_output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Emitted {
-    /// It is posted when the run ends, unless something newer is emitted until then.
+    /// It will be posted when the run ends, unless newer output replaces it.
     pub kept: bool,
-    /// Secrets that were blacked out.
-    #[serde(default, skip_serializing_if = "crate::attention::entry::is_none")]
+    /// Number of secrets that were redacted.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: u32,
 }
 
 /// Arguments of `set_channel_reaction`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetChannelReaction {
     /// The message, msg_…
     pub message_id: String,
     /// What you want to say without words
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Signal>")]
-    pub signal: Signal,
-    /// Take the signal back
+    pub signal: Named<Signal>,
+    /// Remove the signal
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
     /// Token of your turn, when the prompt gave you one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
-/// What `set_channel_reaction` gives.
+/// The result of `set_channel_reaction`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReactionSet {
-    /// The reaction's event; absent when nothing changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The reaction's event; absent if nothing changed.
     pub event_id: Option<String>,
-    /// How the delivery ended that is answered by it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Disposition>>")]
-    pub disposition: Option<Disposition>,
+    /// The disposition of the delivery that it answers.
+    pub disposition: Option<Named<Disposition>>,
 }
 
 /// Arguments of `read_channel_thread`: exactly one of `thread_id` and `message_id`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadChannelThread {
     /// Thread id, th_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// A message of the thread, or its root, msg_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// At most so many of the newest messages
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Maximum number of messages, the newest ones
     pub limit: Option<u32>,
 }
 
-/// What `read_channel_thread` gives.
+/// The result of `read_channel_thread`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelThread {
     pub channel_id: String,
-    /// Absent before the first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Absent before the first reply.
     pub thread_id: Option<String>,
-    /// Oldest first, with their reactions; the message that the thread began with is the first of all.
+    /// Oldest first, with their reactions. The first of all is the thread's root message.
     pub messages: Vec<Entry>,
-    /// Whether there are older ones.
+    /// Whether there are older messages.
     pub has_more: bool,
 }
 
-/// Arguments of `create_channel_stimulus`: those of [`NewStimulus`], and where.
+/// Arguments of `create_channel_stimulus`: the channel, and the fields of [`NewStimulus`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateChannelStimulus {
     /// Channel id, ch_…
     pub channel_id: String,
-    /// agent_idea, sidechain_milestone or observation_materialized; the others are for who runs the channel
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<StimulusKind>")]
-    pub kind: StimulusKind,
-    /// What is to be said
+    /// agent_idea, sidechain_milestone or observation_materialized; the others are for operators
+    /// and orchestrators
+    pub kind: Named<StimulusKind>,
+    /// The text to post
     #[redact(fixed = 3)]
     pub text: String,
     /// channel opens a subject, thread continues one
     #[serde(default)]
     pub scope: StimulusScope,
     /// With scope thread: the thread, th_…
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Title of the subject's thread; else the first line of the text
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Title of the subject's thread; by default the first line of the text
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    /// Member whose word it is: you, unless you run the channel
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Member in whose name it is posted: you, unless you are an operator or orchestrator
     #[redact(fixed = 3)]
     pub source: Option<String>,
-    /// Members whom it is for
+    /// Ids of the members it is for
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// Who is shown it; targets only in a thread
+    /// Who sees it; targets only in a thread
     #[serde(default)]
     pub visibility: StimulusVisibility,
-    /// The same progress again takes the place of the last word on it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Key of a progress report; it replaces the last report with the same key
     #[redact(fixed = 3)]
     pub progress_key: Option<String>,
-    /// The same key again takes the place of what still waits
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A new stimulus with the same key replaces the one that still waits
     #[redact(fixed = 3)]
     pub dedupe_key: Option<String>,
-    /// The undertaking: with a thread of its own already, it is continued there
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Key of an initiative; if the initiative already has a thread, it is continued there
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
-    /// Not said by then, it is not said; ISO 8601 UTC
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub expires_at: Option<Timestamp>,
+    /// Time after which it is no longer posted, ISO 8601 UTC
+    pub expires_at: Option<Time>,
     /// Token of your turn, when the prompt gave you one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
 impl CreateChannelStimulus {
-    /// The channel, the turn, and what `POST /v1/channels/{id}/stimuli` takes.
+    /// The channel, the turn, and the body of `POST /v1/channels/{id}/stimuli`.
     pub fn parts(self) -> (String, Option<String>, NewStimulus) {
         let new = NewStimulus {
             kind: self.kind,
@@ -209,7 +193,7 @@ impl Tool {
     }
 
     /// Title and description.
-    pub(crate) fn words(self) -> (&'static str, &'static str) {
+    pub(crate) fn title_and_description(self) -> (&'static str, &'static str) {
         match self {
             Self::EmitOutput => (
                 "Say something in public",
@@ -239,19 +223,19 @@ impl Tool {
 
     pub(crate) fn input(self) -> Value {
         match self {
-            Self::EmitOutput => asked::<EmitOutput>(&[]),
-            Self::SetChannelReaction => asked::<SetChannelReaction>(&[]),
-            Self::ReadChannelThread => asked::<ReadChannelThread>(&[]),
-            Self::CreateChannelStimulus => asked::<CreateChannelStimulus>(&[]),
+            Self::EmitOutput => schema::arguments::<EmitOutput>(),
+            Self::SetChannelReaction => schema::arguments::<SetChannelReaction>(),
+            Self::ReadChannelThread => schema::arguments::<ReadChannelThread>(),
+            Self::CreateChannelStimulus => schema::arguments::<CreateChannelStimulus>(),
         }
     }
 
     pub(crate) fn output(self) -> Value {
         match self {
-            Self::EmitOutput => given::<Emitted>(),
-            Self::SetChannelReaction => given::<ReactionSet>(),
-            Self::ReadChannelThread => given::<ChannelThread>(),
-            Self::CreateChannelStimulus => given::<Stimulus>(),
+            Self::EmitOutput => schema::result::<Emitted>(),
+            Self::SetChannelReaction => schema::result::<ReactionSet>(),
+            Self::ReadChannelThread => schema::result::<ChannelThread>(),
+            Self::CreateChannelStimulus => schema::result::<Stimulus>(),
         }
     }
 }

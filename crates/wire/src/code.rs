@@ -1,12 +1,13 @@
-//! One alphabetical table of refusal codes: name, HTTP status, JSON-RPC number, and what a caller may do.
+//! One alphabetical table of error codes: name, HTTP status, JSON-RPC number, and what a caller may
+//! do.
 //!
-//! Every transport answers a refusal from this table, so that the same mistake has the same name everywhere
-//! (threads spec section 8, design section 4 "Errors"). JSON-RPC numbers lie in -32000..=-32099, which
-//! JSON-RPC 2.0 leaves to the server; numbers are never reused.
+//! Every transport answers refusals from this table, so that the same error has the same name
+//! everywhere (threads spec section 8, design section 4 "Errors"). The JSON-RPC numbers are in
+//! -32000..=-32099, which JSON-RPC 2.0 reserves for servers. Numbers are never reused.
 
 pub use chorus_core::model::error::Code;
 
-/// What a transport needs to know of a code.
+/// What a transport needs to know about a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub code: Code,
@@ -18,7 +19,8 @@ pub struct Row {
     pub number: i32,
     /// Whether the same request may succeed later, unchanged.
     pub retryable: bool,
-    /// Whether it is certain that nothing was changed. A retry without an idempotency key is safe only then.
+    /// Whether it is certain that nothing changed. Only then is a retry without an idempotency key
+    /// safe.
     pub has_no_side_effects: bool,
 }
 
@@ -106,7 +108,7 @@ pub const fn is_retryable(code: Code) -> bool {
     of(code).retryable
 }
 
-/// Whether it is certain that nothing was changed.
+/// Whether it is certain that nothing changed.
 pub const fn has_no_side_effects(code: Code) -> bool {
     of(code).has_no_side_effects
 }

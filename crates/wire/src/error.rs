@@ -1,4 +1,5 @@
-//! The error envelope of every transport: `{"error":{"code","message","request_id"}}` (threads spec section 8).
+//! The error envelope of every protocol: `{"error":{"code","message","request_id"}}` (threads spec
+//! section 8).
 
 use chorus_core::model::error::{Code, Refusal};
 use schemars::JsonSchema;
@@ -12,13 +13,13 @@ pub struct Envelope {
     pub error: ErrorBody,
 }
 
-/// What went wrong. `code` is a name of [`code::TABLE`]; a newer host may send one we do not know.
+/// An error. `code` is a name of [`code::TABLE`]; a newer host may send an unknown one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     pub code: String,
     /// A sentence that says what to do next.
     pub message: String,
-    /// Names the request in the host's log.
+    /// Identifies the request in the host's log.
     #[serde(default)]
     pub request_id: String,
 }
@@ -33,7 +34,7 @@ impl ErrorBody {
         Self::new(refusal.code, refusal.message.as_str(), request_id)
     }
 
-    /// The code, when it is one of ours.
+    /// The code, if it is a known one.
     pub fn known(&self) -> Option<Code> {
         code::from_name(&self.code)
     }

@@ -1,6 +1,6 @@
 //! A conversation said again in a room of Chorus, message by message, each decided as the host decides a post.
 //!
-//! What is called is what `workspace/post.rs` calls: [`Said::read`] over the room as the messages before have made
+//! What is called is what `workspace/post.rs` calls: [`IncomingMessage::read`] over the room as the messages before have made
 //! it, and [`directedness::decide`]. Every line is said by a person, the agents' too, because people said them; as
 //! receivers the chosen ones are agents.
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
-use chorus_core::attention::directedness::{self, People, Said};
+use chorus_core::attention::directedness::{self, IncomingMessage, People};
 use chorus_core::attention::flow::{self, Saying, Weighed};
 use chorus_core::language::intent::asks_question;
 use chorus_core::language::names::{Target, mentions};
@@ -166,7 +166,11 @@ impl Replay {
             running: &self.running,
             flow: self.flow,
         };
-        directedness::decide(&self.room, people, &Said::read(&self.room, author, None, text, at))
+        directedness::decide(
+            &self.room,
+            people,
+            &IncomingMessage::read(&self.room, author, None, text, at),
+        )
     }
 
     fn named(&self, text: &str, author: MemberKey) -> Vec<usize> {

@@ -9,7 +9,7 @@ use chorus_cluster::{Cluster, Durability};
 use super::balance::balance;
 use super::chance::Chance;
 use super::host::Host;
-use super::run::Plan;
+use super::plan::Plan;
 
 pub(super) struct House {
     /// How it is reached, whichever host that is.

@@ -19,6 +19,7 @@ pub(crate) mod harness;
 pub(crate) mod host;
 mod house;
 mod people;
+mod plan;
 mod report;
 pub(crate) mod room;
 mod run;
@@ -26,5 +27,6 @@ pub mod webhook;
 
 pub use check::check;
 pub use evidence::{Asked, Directed, Evidence, Fate, Line, Log, Owed, Said};
+pub use plan::Plan;
 pub use report::Report;
-pub use run::{Plan, run};
+pub use run::run;

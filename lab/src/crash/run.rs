@@ -1,6 +1,6 @@
 //! One run: the room is made, everybody is at work, and the host dies again and again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,21 +12,9 @@ use super::evidence::{Asked, Evidence, Said};
 use super::harness::Harness;
 use super::house::House;
 use super::people::{Counts, Person, Place, Spoken};
+use super::plan::Plan;
 use super::report::{Kills, Report, Seen};
 use super::room::{self, AGENTS, PEOPLE, ROLE};
-
-/// What is to be done.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub chorus: PathBuf,
-    /// How often the host is killed.
-    pub kills: usize,
-    pub seed: u64,
-    /// Two hosts on one database, which is begun again now and then, behind one address; else one host on a folder.
-    pub two_hosts: bool,
-    /// An empty folder, for the host's data and the agents' journals.
-    pub folder: PathBuf,
-}
 
 /// How long agents have to finish once nobody asks anything more. A harness whose host died again and again
 /// waits up to half a minute before it tries again, a claim that was lost with it lives 90 s, and in a thread one speaks

@@ -84,7 +84,15 @@ impl Sources {
         let mut problems = self.found.clone();
         for covering in &self.tests {
             for id in covering.covers.iter().filter(|id| !self.requirements.contains_key(id)) {
-                problems.push(format!("{}: covers {id}, which no spec defines", covering.test));
+                let clauses: Vec<String> =
+                    self.requirements.keys().filter(|c| c.is_of(id)).map(Id::to_string).collect();
+                problems.push(match clauses.is_empty() {
+                    true => format!("{}: covers {id}, which no spec defines", covering.test),
+                    false => {
+                        let clauses = clauses.join(", ");
+                        format!("{}: covers {id}; say which of {clauses}", covering.test)
+                    }
+                });
             }
         }
         for protocol in &self.protocols {
@@ -117,6 +125,12 @@ impl Sources {
         self.tests.iter().filter(covers).map(|covering| covering.test.as_str())
     }
 
+    /// Whether a test covers the requirement; of one with clauses, each of them.
+    fn is_covered(&self, id: &Id) -> bool {
+        let mut clauses = self.requirements.keys().filter(|clause| clause.is_of(id)).peekable();
+        clauses.peek().is_some() && clauses.all(|clause| self.tests_of(clause).next().is_some())
+    }
+
     fn page(&self) -> String {
         let mut page = HEAD.to_owned();
         let mut section = "";
@@ -144,7 +158,7 @@ impl Sources {
             page.push_str(&format!("| {id} | {cell} |\n"));
         }
         for protocol in &self.protocols {
-            page.push_str(&protocol.page(|id| self.tests_of(id).next().is_some()));
+            page.push_str(&protocol.page(|id| self.is_covered(id)));
         }
         page
     }

@@ -69,6 +69,9 @@ fn rust(file: &Path, text: &str) -> Problems {
     {
         problems.push(format!("{place}:{line}: unsafe belongs into {UNSAFE_ROOM} alone"));
     }
+    if let Some(line) = doctest(text) {
+        problems.push(format!("{place}:{line}: no step runs examples of comments; make it a test"));
+    }
     for mark in UNDONE {
         if let Some(line) = line_with(text, mark) {
             problems.push(format!("{place}:{line}: {mark} is work not done"));
@@ -84,7 +87,35 @@ fn rust(file: &Path, text: &str) -> Problems {
     problems
 }
 
+/// The first example in a comment that rustdoc would run.
+fn doctest(text: &str) -> Option<usize> {
+    let mut inside = false;
+    for (index, line) in text.lines().enumerate() {
+        let code = line.trim_start();
+        let comment = code.strip_prefix("///").or_else(|| code.strip_prefix("//!"));
+        let Some(info) = comment.and_then(|text| text.trim().strip_prefix("```")) else { continue };
+        inside = !inside;
+        let runs = ["", "rust", "no_run", "should_panic", "compile_fail"];
+        if inside && runs.contains(&info.split(',').next().unwrap_or_default()) {
+            return Some(index + 1);
+        }
+    }
+    None
+}
+
 /// The first line, counted from 1, that contains `part`.
 fn line_with(text: &str, part: &str) -> Option<usize> {
     text.lines().position(|line| line.contains(part)).map(|index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::doctest;
+
+    #[test]
+    fn an_example_that_would_be_run_is_found() {
+        assert_eq!(doctest("//! ```json\n//! {}\n//! ```\nfn f() {}\n"), None);
+        assert_eq!(doctest("//! ```text\n//! ```\n/// ```\n/// f();\n/// ```\n"), Some(3));
+        assert_eq!(doctest("    /// ```rust,no_run\n"), Some(1));
+    }
 }

@@ -1,5 +1,7 @@
 //! What cargo knows about the packages: the workspace's own and everything they bring along.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 
 use crate::{repo, step};
@@ -22,6 +24,15 @@ pub(super) struct Package {
     /// Where it came from; `None` for a folder of this checkout.
     pub(super) source: Option<String>,
     pub(super) dependencies: Vec<Dependency>,
+    manifest_path: PathBuf,
+}
+
+impl Package {
+    /// The folder of a package of this checkout, relative to the root.
+    pub(super) fn folder(&self) -> Result<PathBuf, String> {
+        let folder = self.manifest_path.parent().and_then(|at| at.strip_prefix(repo::root()).ok());
+        folder.map(PathBuf::from).ok_or_else(|| format!("{}: not in this checkout", self.name))
+    }
 }
 
 /// One line of a manifest's dependency tables.

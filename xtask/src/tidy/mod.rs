@@ -10,10 +10,12 @@ mod documents;
 mod files;
 pub(crate) mod links;
 mod metadata;
+mod modules;
 mod requirements;
 mod sentences;
 mod settings;
 mod supply;
+mod width;
 mod words;
 
 pub(crate) use coverage::covering_tests;
@@ -31,12 +33,14 @@ pub(crate) fn run(write: bool) -> Result<(), String> {
     let metadata = metadata::load()?;
     let mut problems = Problems::new();
     problems.extend(arrows::check(&metadata));
+    problems.extend(modules::check(&metadata)?);
     problems.extend(supply::check(&metadata));
     problems.extend(files::check()?);
     problems.extend(words::check()?);
     problems.extend(coverage::check()?);
     problems.extend(documents::check()?);
     problems.extend(links::check()?);
+    problems.extend(width::check()?);
     report(&problems)
 }
 

@@ -1,48 +1,77 @@
 //! Requirement ids: where `spec/*.md` defines them, and where tests say what they cover.
 //!
-//! A requirement is defined once, in bold, in the spec of its protocol: `**ATT-12**`. A test says
-//! `// covers: ATT-12, ATT-13` right above its attributes. A test is known by the name that nextest
-//! gives it: the binary, a space, and the path in it.
+//! A requirement is defined once, in bold, in the spec of its protocol: `**ATT-12**`. One that promises
+//! several things gives each a letter, `(a) …; (b) …`, and then each of these clauses is covered for
+//! itself. A test says `// covers: ATT-12, ATT-13b` right above its attributes. A test is known by the
+//! name that nextest gives it: the binary, a space, and the path in it.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use super::Problems;
 
-/// Requirement ids, each with the name of the spec page it stands in.
+/// Requirement ids, each with the name of the spec page it stands in; of one with clauses, theirs.
 pub(super) type Requirements = BTreeMap<Id, String>;
 
-/// A requirement id; ids sort by word and then by number.
+/// A requirement id, or that of one of its clauses; ids sort by word and then by number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     word: String,
     number: u32,
+    clause: Option<char>,
 }
 
 impl Id {
-    /// Reads `ATT-12`: two to six capitals, a dash, a number.
+    /// Reads `ATT-12` or `ATT-12b`: two to six capitals, a dash, a number, and a clause's letter.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (word, number) = text.split_once('-')?;
+        let clause = number.chars().next_back().filter(char::is_ascii_lowercase);
+        let number = number.strip_suffix(|c| Some(c) == clause).unwrap_or(number);
         let capitals =
             (2..=6).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_uppercase());
         let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
         if !capitals || !digits {
             return None;
         }
-        Some(Self { word: word.to_owned(), number: number.parse().ok()? })
+        Some(Self { word: word.to_owned(), number: number.parse().ok()?, clause })
+    }
+
+    /// Whether it is this requirement or one of its clauses.
+    pub(super) fn is_of(&self, requirement: &Self) -> bool {
+        let whole = Self { clause: None, ..self.clone() };
+        self == requirement || whole == *requirement
     }
 }
 
 impl std::fmt::Display for Id {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.word, self.number)
+        write!(f, "{}-{}", self.word, self.number)?;
+        self.clause.map_or(Ok(()), |clause| write!(f, "{clause}"))
     }
 }
 
-/// The ids that a spec page defines, in its order.
+/// The ids that a spec page defines, in its order; in place of a requirement with clauses, theirs.
 pub(super) fn defined(page: &str) -> Vec<Id> {
+    let mut found = Vec::new();
     // Between two bold marks stands either an id or something else; both kinds are tried.
-    page.split("**").filter_map(Id::read).collect()
+    let mut parts = page.split("**").peekable();
+    while let Some(part) = parts.next() {
+        let Some(id) = Id::read(part).filter(|id| id.clause.is_none()) else { continue };
+        let clauses = clauses(parts.peek().copied().unwrap_or_default());
+        let of = |clause| Id { clause: Some(clause), ..id.clone() };
+        found.extend(clauses.iter().copied().map(of));
+        if clauses.is_empty() {
+            found.push(id);
+        }
+    }
+    found
+}
+
+/// The letters of a requirement's clauses: `(a)`, and those that follow it.
+fn clauses(text: &str) -> Vec<char> {
+    let requirement = text.split("\n- ").next().unwrap_or_default();
+    let requirement = requirement.split("\n\n").next().unwrap_or_default();
+    ('a'..='z').take_while(|letter| requirement.contains(&format!("({letter})"))).collect()
 }
 
 /// A test and what it says it covers.
@@ -185,16 +214,22 @@ mod tests {
     #[test]
     fn ids_are_read_and_sorted_by_number() {
         assert_eq!(Id::read("ATT-12").map(|id| id.to_string()), Some("ATT-12".to_owned()));
-        for wrong in ["ATT", "att-1", "ATT-", "ATT-1a", "A-1", "UTF-", "-1"] {
+        assert_eq!(Id::read("ATT-12b").map(|id| id.to_string()), Some("ATT-12b".to_owned()));
+        for wrong in ["ATT", "att-1", "ATT-", "ATT-a", "ATT-1ab", "ATT-1A", "A-1", "UTF-", "-1"] {
             assert_eq!(Id::read(wrong), None, "{wrong}");
         }
-        assert!(id("ATT-9") < id("ATT-10"));
+        assert!(id("ATT-9") < id("ATT-10") && id("ATT-9a") < id("ATT-9b"));
     }
 
     #[test]
     fn a_page_defines_what_stands_in_bold() {
         let page = "- **ATT-1** Must. See ATT-9 and **this**.\n- **ATT-2** Should.";
         assert_eq!(defined(page), [id("ATT-1"), id("ATT-2")]);
+        let page = "- **ATT-1** (a) Must;\n  (b) should **not**; (c) may.\n- **ATT-2** As\n  before.\n\n(a) Not.";
+        let (a, b) = (id("ATT-1a"), id("ATT-1b"));
+        assert_eq!(defined(page)[..2], [a.clone(), b]);
+        assert_eq!(defined(page).last(), Some(&id("ATT-2")));
+        assert!(a.is_of(&id("ATT-1")) && a.is_of(&a) && !id("ATT-1").is_of(&a));
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl Protocol {
                     .push(format!("{place}: give its `ids`, or in `context` why it asks nothing"));
             }
             for id in &sentence.ids {
-                if !Id::read(id).is_some_and(|id| requirements.contains_key(&id)) {
+                if !Id::read(id).is_some_and(|id| requirements.keys().any(|known| known.is_of(&id)))
+                {
                     problems.push(format!("{place}: {id} is defined by no spec"));
                 }
             }

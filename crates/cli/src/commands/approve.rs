@@ -54,5 +54,11 @@ fn row(one: &Approval) -> Vec<String> {
         (_, None, Some(arguments)) => format!("{} {}", one.tool, line(&arguments.to_string())),
         (_, None, None) => one.tool.clone(),
     };
-    vec![one.id.clone(), line(&one.agent), one.state.name().to_owned(), what, date(one.expires_at)]
+    vec![
+        one.id.clone(),
+        line(&one.agent),
+        one.state.name().to_owned(),
+        what,
+        date(one.expires_at.0),
+    ]
 }

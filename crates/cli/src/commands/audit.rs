@@ -15,10 +15,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Context, doctor};
-use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::span;
 
 /// Entries asked for at once.
 const PAGE: u32 = 1_000;
@@ -57,7 +57,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             Some(name) => Some(lookup::conversation(&client, &name).await?),
             None => None,
         },
-        since: args.since.map(ago),
+        since: args.since.map(ago).map(Into::into),
         after: None,
         limit: Some(PAGE),
     };
@@ -129,7 +129,7 @@ fn shown(entries: &[AuditEntry]) -> String {
             let about = [&entry.subject, &entry.member, &entry.name];
             let about: Vec<_> = about.into_iter().flatten().map(|text| line(text)).collect();
             vec![
-                chorus_wire::time::format(entry.at),
+                chorus_wire::time::format(entry.at.0),
                 entry.by.as_deref().map_or_else(|| "the host".to_owned(), line),
                 line(&entry.kind),
                 about.join(" "),

@@ -13,9 +13,9 @@ use clap::Subcommand;
 
 use self::show::{indexed, list, one};
 use super::Context;
-use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
+use crate::values::{span, word};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -205,14 +205,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let id = match args {
         Args::Create { title, members, kind, private, description, purpose, stream, replies } => {
             let new = NewChannel {
-                kind: Some(kind),
+                kind: Some(kind.into()),
                 title: title.strip_prefix('#').unwrap_or(&title).to_owned(),
                 description,
                 purpose,
-                visibility: private.then_some(Visibility::Private),
+                visibility: private.then_some(Visibility::Private.into()),
                 members: members.iter().map(|m| lookup::member(m).to_owned()).collect(),
                 stream,
-                replies,
+                replies: replies.map(Into::into),
             };
             let channel = client.create_channel(&new).await?;
             return context.print.show(&channel, one);
@@ -230,7 +230,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Add { channel, members, participation } => {
             let id = lookup::conversation(&client, &channel).await?;
             for member in &members {
-                let put = SeatPut { participation, ..SeatPut::default() };
+                let put =
+                    SeatPut { participation: participation.map(Into::into), ..SeatPut::default() };
                 client.seat(&id, lookup::member(member), &put).await?;
             }
             id
@@ -304,7 +305,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 title,
                 description,
                 purpose,
-                visibility,
+                visibility: visibility.map(Into::into),
                 archived,
                 lead,
                 agent_budget,
@@ -316,7 +317,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                     acceptance_ms: acceptance.map(|s| i64::from(s) * 1_000),
                 })
                 .filter(|turns| *turns != TurnsPatch::default()),
-                replies,
+                replies: replies.map(Into::into),
                 stimuli: Some(StimuliPatch {
                     max_pending,
                     roots_per_hour,

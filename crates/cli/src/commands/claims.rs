@@ -23,7 +23,7 @@ fn list(claims: &[Claim]) -> String {
                 line(&claim.holder),
                 if claim.accepted { "accepted" } else { "not yet accepted" }.to_owned(),
                 claim.fence.to_string(),
-                clock(claim.expires_at),
+                clock(claim.expires_at.0),
             ]
         })
         .collect();

@@ -1,11 +1,10 @@
 //! `chorus completions`: a script for the shell. `source <(chorus completions bash)` completes at once.
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::{Shell, generate};
 use serde_json::json;
 
 use super::Context;
-use crate::args::Cli;
 use crate::failure::Result;
 
 #[derive(clap::Args, Debug)]
@@ -24,9 +23,9 @@ fn shell(text: &str) -> std::result::Result<Shell, String> {
     }
 }
 
-pub(crate) async fn run(args: Args, context: &Context) -> Result {
+pub(crate) async fn run(args: Args, mut command: Command, context: &Context) -> Result {
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "chorus", &mut script);
+    generate(args.shell, &mut command, "chorus", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     context.print.show(&json!({ "script": script }), |_| script.clone())
 }

@@ -50,7 +50,7 @@ fn list(dead: &[Delivery]) -> String {
                 one.receipt.attempt.to_string(),
                 line(&one.reason),
                 line(one.receipt.note.as_deref().unwrap_or_default()),
-                date(one.created_at),
+                date(one.created_at.0),
             ]
         })
         .collect();

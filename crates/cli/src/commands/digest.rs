@@ -1,7 +1,6 @@
 //! `chorus digest`: what happened in followed channels, as members are told of it.
 
 use chorus_wire::rest::digests::{Digest, ListDigests};
-use chorus_wire::words::Word;
 
 use super::Context;
 use crate::failure::Result;
@@ -45,10 +44,10 @@ fn one(digest: &Digest) -> String {
     let words: Vec<String> = words.lines().map(|words| format!("  {}", line(words))).collect();
     format!(
         "{} #{} for {} ({})\n{}",
-        date(digest.created_at),
+        date(digest.created_at.0),
         line(&digest.title),
         line(&digest.member),
-        lines::spaced(digest.policy.word()),
+        lines::spaced(digest.policy.name()),
         words.join("\n")
     )
 }

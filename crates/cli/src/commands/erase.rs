@@ -3,8 +3,8 @@
 use chorus_core::model::event::Reason;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
+use crate::values::word;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

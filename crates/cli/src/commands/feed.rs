@@ -1,7 +1,6 @@
 //! `chorus feed`: what a channel is about.
 
 use chorus_wire::rest::feed::{Entry, EntryKind, Feed, ReadFeed};
-use chorus_wire::words::Word;
 
 use super::{Context, thread_work};
 use crate::failure::Result;
@@ -48,13 +47,13 @@ fn one(entry: &Entry) -> String {
             format!("from {title}: {}{note}", said.unwrap_or_default())
         }
     };
-    let mut text = format!("{} {}: {what}", clock(entry.created_at), line(&entry.actor.id));
+    let mut text = format!("{} {}: {what}", clock(entry.created_at.0), line(&entry.actor.id));
     if let Some(thread) = &entry.thread {
-        let work = thread.work.as_ref().map(|work| format!(", work {}", work.status.word()));
+        let work = thread.work.as_ref().map(|work| format!(", work {}", work.status.name()));
         text.push_str(&format!(
             "\n      {} {}{}, {} replies",
             thread.id,
-            thread.status.word(),
+            thread.status.name(),
             work.unwrap_or_default(),
             entry.replies
         ));

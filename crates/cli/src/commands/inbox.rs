@@ -123,8 +123,9 @@ fn checks(inbox: &Inbox) -> String {
 }
 
 fn trouble(inbox: &Inbox) -> String {
-    let shown =
-        |e: &chorus_wire::rest::inboxes::InboxError| format!("{} {}", date(e.at), line(&e.message));
+    let shown = |e: &chorus_wire::rest::inboxes::InboxError| {
+        format!("{} {}", date(e.at.0), line(&e.message))
+    };
     inbox.last_error.as_ref().map(shown).unwrap_or_default()
 }
 

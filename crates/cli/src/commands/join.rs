@@ -14,10 +14,10 @@ use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
 
 use super::{Context, serve};
-use crate::args::span;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::lookup;
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -146,7 +146,7 @@ const A_WHILE: Duration = Duration::from_secs(60);
 
 async fn issue(agent: &str, operator: &Client) -> Result<String> {
     let agent = agent.to_owned();
-    let new = NewToken { agent, role: Authority::Worker, session: None, ttl_s: Some(TTL_S) };
+    let new = NewToken { agent, role: Authority::Worker.into(), session: None, ttl_s: Some(TTL_S) };
     Ok(operator.issue_token(&new).await?.token)
 }
 

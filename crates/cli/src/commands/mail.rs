@@ -7,7 +7,6 @@ use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
 use chorus_wire::rest::events::{Event, ListEvents};
 use chorus_wire::rest::pauses::Pause;
-use chorus_wire::words::Word;
 use serde::Serialize;
 
 use super::{Context, go_on};
@@ -49,7 +48,7 @@ struct Open {
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.client_as(args.agent.as_deref()).await?;
     let me = client.whoami().await?.member;
-    let paused = match me.kind {
+    let paused = match *me.kind {
         MemberKind::Human => client.pauses().await?.pauses,
         MemberKind::Agent => Vec::new(),
     };
@@ -74,7 +73,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let mentions = mail.mentions.iter().map(|event| {
             let text = event.message.as_ref().map(lines::said).unwrap_or_default();
             let (who, text) = (line(&event.actor.id), short(&text, 200));
-            let at = clock(event.created_at);
+            let at = clock(event.created_at.0);
             format!("unread  {at} {} {who}: {text}  {}", place(&event.conversation), event.event_id)
         });
         let paused = mail.paused.iter().map(|pause| {
@@ -91,8 +90,8 @@ fn waiting(one: &Open, place: &str) -> String {
     let late = if delivery.overdue { "overdue, " } else { "" };
     format!(
         "{late}{}  {} {place} {}: {}  {} ({}, by {})",
-        lines::spaced(delivery.policy.word()),
-        clock(delivery.created_at),
+        lines::spaced(delivery.policy.name()),
+        clock(delivery.created_at.0),
         one.author.as_deref().map(line).unwrap_or_default(),
         short(one.text.as_deref().unwrap_or_default(), 200),
         delivery.event_id,
@@ -120,7 +119,7 @@ async fn mentions(client: &Client, member: &str, open: &[Open]) -> Result<Vec<Ev
         found.extend(client.events(&query).await?.events.into_iter().filter(|event| {
             let meant = event.told.iter().any(|told| {
                 let me = told.member == member;
-                me && matches!(told.directedness, Directedness::ToMe | Directedness::ToMyRole)
+                me && matches!(*told.directedness, Directedness::ToMe | Directedness::ToMyRole)
             });
             meant && !open.iter().any(|one| one.delivery.event_id == event.event_id)
         }));

@@ -1,10 +1,9 @@
 //! `chorus man`: the manual page, made from the command line itself: `chorus man | man -l -`.
 
-use clap::CommandFactory;
+use clap::Command;
 use serde_json::json;
 
 use super::Context;
-use crate::args::Cli;
 use crate::failure::{Failure, Result};
 
 #[derive(clap::Args, Debug)]
@@ -13,8 +12,7 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    let mut command = Cli::command();
+pub(crate) async fn run(args: Args, mut command: Command, context: &Context) -> Result {
     command.build();
     for name in &args.command {
         let found = command.find_subcommand(name).cloned();

@@ -2,16 +2,16 @@
 
 use chorus_core::model::caller::Authority;
 use chorus_core::model::member::MemberKind;
+use chorus_wire::named::NamedEnum;
 use chorus_wire::rest::members::{Identity, Member, MemberPatch, NewMember};
-use chorus_wire::words::Word;
 use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -66,12 +66,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Create { id, kind, fields, token_role } => {
             let new = NewMember {
                 id: lookup::member(&id).to_owned(),
-                kind,
+                kind: kind.into(),
                 handle: fields.handle.as_deref().map(|handle| lookup::member(handle).to_owned()),
                 display_name: fields.display_name,
                 owner_id: fields.owner,
                 identities: fields.identity,
-                token_role,
+                token_role: token_role.map(Into::into),
             };
             let member = client.add_member(&new).await?;
             context.print.show(&member, |member| match &member.token {
@@ -103,7 +103,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 }
 
 fn one(member: &Member) -> String {
-    format!("@{} ({}, {})", line(&member.handle), member.kind.word(), line(&member.id))
+    format!("@{} ({}, {})", line(&member.handle), member.kind.name(), line(&member.id))
 }
 
 fn list(members: &[Member]) -> String {
@@ -118,7 +118,7 @@ fn list(members: &[Member]) -> String {
             notes.extend(member.owner_id.iter().map(|owner| format!("of {}", line(owner))));
             vec![
                 line(&member.id),
-                member.kind.word().to_owned(),
+                member.kind.name().to_owned(),
                 format!("@{}", line(&member.handle)),
                 line(&member.display_name),
                 notes.join(", "),

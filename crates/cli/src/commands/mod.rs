@@ -60,7 +60,7 @@ use chorus_wire::rest::tokens::NewToken;
 use crate::failure::Result;
 use crate::host::Target;
 use crate::lookup;
-use crate::print::Printer;
+use crate::printer::Printer;
 
 /// What every command is given: where the host is, and how to print.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Context {
         let member = client.member(lookup::member(member)).await?;
         let new = NewToken {
             agent: member.id,
-            role: Authority::Worker,
+            role: Authority::Worker.into(),
             session: None,
             ttl_s: Some(TTL_S),
         };

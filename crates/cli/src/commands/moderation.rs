@@ -6,10 +6,10 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::moderation::{AskModeration, Moderation};
 
 use super::Context;
-use crate::args::span;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::table;
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -25,7 +25,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let channel = lookup::conversation(&client, &args.channel).await?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let since = now.saturating_sub(args.since).as_millis();
-    let query = AskModeration { since: Some(Timestamp(i64::try_from(since).unwrap_or_default())) };
+    let query =
+        AskModeration { since: Some(Timestamp(i64::try_from(since).unwrap_or_default()).into()) };
     let found = client.moderation(&channel, &query).await?;
     context.print.show(&found, list)
 }

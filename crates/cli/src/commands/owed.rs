@@ -55,7 +55,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                     _ => line(&delivery.member),
                 };
                 vec![
-                    date(delivery.created_at),
+                    date(delivery.created_at.0),
                     place.clone(),
                     line(&delivery.author),
                     if had.is_empty() { line(&delivery.member) } else { had.join(", ") },

@@ -3,12 +3,11 @@
 use chorus_core::model::attention::Directedness;
 use chorus_wire::part::Part;
 use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
-use chorus_wire::words::Word;
 use serde::Deserialize;
 
 use super::{Context, asset};
-use crate::args::word;
 use crate::failure::{Failure, Result};
+use crate::values::word;
 use crate::{lines, lookup};
 
 #[derive(clap::Args, Debug)]
@@ -89,7 +88,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         idempotency_key: key,
         recipient: args.recipient.map(member),
         mentions: args.mention.into_iter().map(member).collect(),
-        directedness: args.directedness,
+        directedness: args.directedness.map(Into::into),
         visibility: match args.ephemeral {
             Some(_) => Some(Visibility::Ephemeral),
             None => args.visibility,
@@ -101,9 +100,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     if args.preview {
         let preview = client.preview(&message).await?;
         return context.print.show(&preview, |preview| {
-            let told = lines::told_table(&preview.told, preview.rest);
+            let told = lines::told_table(&preview.told, preview.rest.0);
             let unknown = lines::unknown_names(&preview.unknown_names);
-            format!("read as: {}\n{told}{unknown}", preview.intent.word())
+            format!("read as: {}\n{told}{unknown}", preview.intent.name())
         });
     }
     let posted = client.post(&message).await?;

@@ -1,12 +1,11 @@
 //! `chorus react`: a signal on a message; it costs nobody a turn.
 
 use chorus_core::model::reaction::Signal;
-use chorus_wire::words::Word;
 use serde_json::json;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
+use crate::values::word;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -31,15 +30,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let signal = args.signal;
     if args.remove {
         client.unreact(&args.message, signal).await?;
-        let answer = json!({ "removed": signal.word(), "message": args.message });
-        return context.print.show(&answer, |_| format!("took back {}", signal.word()));
+        let answer = json!({ "removed": signal.name(), "message": args.message });
+        return context.print.show(&answer, |_| format!("took back {}", signal.name()));
     }
     let answer = client.react(&args.message, signal, args.eta).await?;
     context.print.show(&answer, |answer| {
         let glyph = signal.default_glyph();
         match &answer.event_id {
-            Some(_) => format!("{glyph} {} on {}", signal.word(), args.message),
-            None => format!("{glyph} {} was there already", signal.word()),
+            Some(_) => format!("{glyph} {} on {}", signal.name(), args.message),
+            None => format!("{glyph} {} was there already", signal.name()),
         }
     })
 }

@@ -1,7 +1,6 @@
 //! `chorus schedule`: what a channel is asked again and again.
 
 use chorus_wire::rest::schedules::{NewSchedule, Schedule, SchedulePatch};
-use chorus_wire::words::Word;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -144,7 +143,7 @@ fn when(schedule: &Schedule) -> String {
 }
 
 fn next(schedule: &Schedule) -> String {
-    schedule.next_at.map_or_else(|| "paused".to_owned(), date)
+    schedule.next_at.map_or_else(|| "paused".to_owned(), |at| date(at.0))
 }
 
 fn one(schedule: &Schedule) -> String {
@@ -153,7 +152,7 @@ fn one(schedule: &Schedule) -> String {
 
 fn list(schedules: &[Schedule]) -> String {
     let row = |s: &Schedule| {
-        let last = s.last.as_ref().map(|l| format!("{} {}", date(l.at), l.result.word()));
+        let last = s.last.as_ref().map(|l| format!("{} {}", date(l.at.0), l.result.name()));
         let text = short(&s.text, 40);
         vec![s.id.clone(), when(s), next(s), last.unwrap_or_default(), line(&s.source), text]
     };

@@ -6,10 +6,11 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::search::{Hit, Scope, Search};
 
 use super::Context;
-use crate::args::span;
 use crate::failure::Result;
 use crate::lookup;
-use crate::print::{Printer, Shade, date, line};
+use crate::print::{date, line};
+use crate::printer::{Printer, Shade};
+use crate::values::span;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -58,8 +59,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         author: args.author.map(|member| lookup::member(&member).to_owned()),
         conversation,
         scope,
-        since: args.since.map(ago),
-        until: args.until.map(ago),
+        since: args.since.map(ago).map(Into::into),
+        until: args.until.map(ago).map(Into::into),
         after: args.after,
         limit: Some(args.limit),
     };
@@ -93,7 +94,7 @@ fn one(print: &Printer, hit: &Hit) -> String {
     });
     format!(
         "{} {} {}: {} {}",
-        print.shade(Shade::Dim, &date(hit.created_at)),
+        print.shade(Shade::Dim, &date(hit.created_at.0)),
         print.shade(Shade::Cyan, &format!("#{}", line(&hit.title))),
         line(&hit.author.id),
         pieces.collect::<String>(),

@@ -20,7 +20,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::Context;
 use crate::failure::{Failure, Result};
 use crate::host::{given, mistaken};
-use crate::print::Printer;
+use crate::printer::Printer;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

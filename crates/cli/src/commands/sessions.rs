@@ -24,7 +24,7 @@ fn list(sessions: &[Session]) -> String {
                 line(&session.runtime),
                 if session.connected { "connected" } else { "gone" }.to_owned(),
                 if session.resumable { "resumable" } else { "" }.to_owned(),
-                date(session.seen_at),
+                date(session.seen_at.0),
             ]
         })
         .collect();

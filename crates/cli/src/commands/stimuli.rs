@@ -4,14 +4,13 @@ use chorus_core::model::stimulus::{StimulusKind, StimulusState};
 use chorus_wire::rest::stimuli::{
     ListStimuli, NewStimulus, Stimulus, StimulusScope, StimulusVisibility,
 };
-use chorus_wire::words::Word;
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{clock, line, short, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -65,7 +64,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     match args {
         Args::List { channel, state } => {
             let channel = lookup::conversation(&client, &channel).await?;
-            let all = client.stimuli(&channel, &ListStimuli { state }).await?;
+            let all =
+                client.stimuli(&channel, &ListStimuli { state: state.map(Into::into) }).await?;
             context.print.show(&all, |all| list(&all.stimuli))
         }
         Args::Create {
@@ -83,7 +83,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         } => {
             let channel = lookup::conversation(&client, &channel).await?;
             let new = NewStimulus {
-                kind,
+                kind: kind.into(),
                 text,
                 scope: if thread.is_some() {
                     StimulusScope::Thread
@@ -118,17 +118,17 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 }
 
 fn one(stimulus: &Stimulus) -> String {
-    format!("{} {} {}", stimulus.id, stimulus.kind.word(), became(stimulus))
+    format!("{} {} {}", stimulus.id, stimulus.kind.name(), became(stimulus))
 }
 
 /// What became of it, and what is to.
 fn became(stimulus: &Stimulus) -> String {
-    let state = stimulus.state.word();
+    let state = stimulus.state.name();
     match (&stimulus.event_id, &stimulus.superseded_by, &stimulus.reason, stimulus.due_at) {
         (Some(event), ..) => format!("{state} as {event}"),
         (_, Some(by), ..) => format!("{state} by {by}"),
         (_, _, Some(reason), _) => format!("{state}: {}", line(reason)),
-        (.., Some(due)) => format!("{state}, due {}", clock(due)),
+        (.., Some(due)) => format!("{state}, due {}", clock(due.0)),
         _ => state.to_owned(),
     }
 }
@@ -136,7 +136,7 @@ fn became(stimulus: &Stimulus) -> String {
 fn list(stimuli: &[Stimulus]) -> String {
     let row = |s: &Stimulus| {
         let text = s.text.as_deref().map(|text| short(text, 60)).unwrap_or_default();
-        vec![s.id.clone(), s.kind.word().to_owned(), line(&s.source), became(s), text]
+        vec![s.id.clone(), s.kind.name().to_owned(), line(&s.source), became(s), text]
     };
     let rows: Vec<_> = stimuli.iter().map(row).collect();
     table(&["STIMULUS", "KIND", "SOURCE", "STATE", "TEXT"], &rows)

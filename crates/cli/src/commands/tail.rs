@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Context;
-use crate::args::span;
 use crate::failure::{Failure, Result};
-use crate::print::{Shade, short};
+use crate::print::short;
+use crate::printer::Shade;
+use crate::values::span;
 use crate::{lines, lookup};
 
 /// Events of the past shown unless `--since` says otherwise.
@@ -135,7 +136,7 @@ async fn history(
         let page = client.events(&query).await?;
         let Some(last) = page.events.last() else { break };
         after = last.seq;
-        events.extend(page.events.into_iter().filter(|event| event.created_at >= oldest));
+        events.extend(page.events.into_iter().filter(|event| *event.created_at >= oldest));
         if !page.has_more {
             break;
         }

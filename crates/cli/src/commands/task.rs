@@ -3,14 +3,13 @@
 use chorus_client::Client;
 use chorus_core::model::project::TaskState;
 use chorus_wire::rest::projects::{ListTasks, NewTask, Task, TaskPatch, Tasks};
-use chorus_wire::words::Word;
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, short, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -97,7 +96,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         }
         Args::List { project, state, assignee } => {
             let project = lookup::project(&client, &project).await?;
-            let query = ListTasks { state, assignee: assignee.map(member) };
+            let query = ListTasks { state: state.map(Into::into), assignee: assignee.map(member) };
             return context.print.show(&client.tasks(&project, &query).await?, list);
         }
         Args::Show { project, task } => {
@@ -139,7 +138,18 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             };
             let assignee = set(assignee.map(member), no_assignee);
             let thread = set(thread, no_thread);
-            (project, task, TaskPatch { title, text, state, assignee, depends_on, thread })
+            (
+                project,
+                task,
+                TaskPatch {
+                    title,
+                    text,
+                    state: state.map(Into::into),
+                    assignee,
+                    depends_on,
+                    thread,
+                },
+            )
         }
     };
     let project = lookup::project(&client, &project).await?;
@@ -148,7 +158,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 }
 
 fn state(state: TaskState) -> TaskPatch {
-    TaskPatch { state: Some(state), ..TaskPatch::default() }
+    TaskPatch { state: Some(state.into()), ..TaskPatch::default() }
 }
 
 async fn ids(client: &Client, project: &str, names: &[String]) -> Result<Vec<String>> {
@@ -160,7 +170,7 @@ async fn ids(client: &Client, project: &str, names: &[String]) -> Result<Vec<Str
 }
 
 fn one(task: &Task) -> String {
-    let mut text = format!("{} {} {}", task.id, task.state.word(), line(&task.title));
+    let mut text = format!("{} {} {}", task.id, task.state.name(), line(&task.title));
     if let Some(assignee) = &task.assignee {
         text.push_str(&format!(", for {}", line(assignee)));
     }
@@ -184,7 +194,7 @@ fn list(all: &Tasks) -> String {
         };
         vec![
             t.id.clone(),
-            t.state.word().to_owned(),
+            t.state.name().to_owned(),
             t.assignee.as_deref().map(line).unwrap_or_default(),
             short(&t.title, 60),
             t.waits_for.iter().map(title).collect::<Vec<_>>().join(", "),

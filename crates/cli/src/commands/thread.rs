@@ -3,14 +3,13 @@
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_wire::rest::thread_work::Promote;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
-use chorus_wire::words::Word;
 use clap::Subcommand;
 
 use super::Context;
-use crate::args::word;
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{line, table};
+use crate::values::word;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -78,7 +77,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             };
             let participants = participant.into_iter().map(member).collect();
             let owner = owner.map(member);
-            let new = NewThread { conversation, root, title, kind, participants, owner };
+            let new = NewThread {
+                conversation,
+                root,
+                title,
+                kind: kind.map(Into::into),
+                participants,
+                owner,
+            };
             let thread = client.open_thread(&new).await?;
             context.print.show(&thread, one)
         }
@@ -87,16 +93,21 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 Some(channel) => Some(lookup::conversation(&client, &channel).await?),
                 None => None,
             };
-            let threads = client.threads(&ListThreads { conversation, status }).await?;
+            let threads = client
+                .threads(&ListThreads { conversation, status: status.map(Into::into) })
+                .await?;
             context.print.show(&threads, |all| list(&all.threads))
         }
         Args::Set { thread, status, owner, no_owner, reason, summary } => {
             let owner = if no_owner { Some(None) } else { owner.map(|name| Some(member(name))) };
-            let patch = ThreadPatch { status, owner, reason, summary };
+            let patch = ThreadPatch { status: status.map(Into::into), owner, reason, summary };
             let thread = client.change_thread(&thread, &patch).await?;
             context.print.show(&thread, one)
         }
-        Args::Work(args) => super::thread_work::run(args, &client, context).await,
+        Args::Work(args) => {
+            let thread = super::thread_work::run(args, &client).await?;
+            context.print.show(&thread, one)
+        }
         Args::Promote { message, note } => {
             let thread = client.promote(&message, &Promote { note }).await?;
             context.print.show(&thread, one)
@@ -104,15 +115,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
 }
 
-pub(super) fn one(thread: &Thread) -> String {
+fn one(thread: &Thread) -> String {
     let people: Vec<_> = thread.participants.iter().map(|member| line(member)).collect();
     let work = thread.work.as_ref().map(super::thread_work::shown).unwrap_or_default();
     format!(
         "{} {:?} ({}, {}, owner {}) in {}: {}{work}",
         thread.id,
         line(&thread.title),
-        thread.kind.word(),
-        thread.status.word(),
+        thread.kind.name(),
+        thread.status.name(),
         thread.owner.as_deref().map_or("nobody".to_owned(), line),
         thread.conversation,
         people.join(", ")
@@ -125,8 +136,8 @@ fn list(threads: &[Thread]) -> String {
         .map(|thread| {
             vec![
                 thread.id.clone(),
-                thread.status.word().to_owned(),
-                thread.kind.word().to_owned(),
+                thread.status.name().to_owned(),
+                thread.kind.name().to_owned(),
                 thread.owner.as_deref().map(line).unwrap_or_default(),
                 thread.last_seq.to_string(),
                 line(&thread.title),

@@ -3,12 +3,11 @@
 use chorus_client::Client;
 use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use chorus_wire::rest::thread_work::{Binding, Progress, Report, Work, WorkPatch};
-use chorus_wire::words::Word;
+use chorus_wire::rest::threads::Thread;
 
-use super::{Context, thread};
-use crate::args::word;
 use crate::failure::Result;
 use crate::print::line;
+use crate::values::word;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -43,11 +42,12 @@ pub(crate) struct Args {
     forget: Vec<String>,
 }
 
-pub(super) async fn run(args: Args, client: &Client, context: &Context) -> Result {
+/// Changes it; the thread as it is then.
+pub(super) async fn run(args: Args, client: &Client) -> Result<Thread> {
     let percent = args.percent;
     let report = args.progress.zip(args.text);
     let patch = WorkPatch {
-        status: args.status,
+        status: args.status.map(Into::into),
         topic_kind: args.topic.map(Some),
         owner_session: args.owner_session.map(Some),
         initiative_key: args.initiative.map(Some),
@@ -56,19 +56,18 @@ pub(super) async fn run(args: Args, client: &Client, context: &Context) -> Resul
         progress: report.map(|(key, text)| Report { key, text, percent }),
         forget: args.forget,
     };
-    let thread = client.change_work(&args.thread, &patch).await?;
-    context.print.show(&thread, thread::one)
+    Ok(client.change_work(&args.thread, &patch).await?)
 }
 
 /// How it stands, on a line of its own; then what it is bound to and how far it is.
 pub(super) fn shown(work: &Work) -> String {
-    let mut text = format!("\n  work {}", work.status.word());
+    let mut text = format!("\n  work {}", work.status.name());
     let named = [(" on ", &work.topic_kind), (", initiative ", &work.initiative_key)];
     for (what, name) in named {
         text.extend(name.iter().map(|name| format!("{what}{}", line(name))));
     }
     for Binding { kind, id } in &work.bindings {
-        text.push_str(&format!("\n  {} {}", kind.word(), line(id)));
+        text.push_str(&format!("\n  {} {}", kind.name(), line(id)));
     }
     text.extend(work.progress.iter().map(|progress| format!("\n  {}", one_progress(progress))));
     text.extend(work.summary.iter().map(|summary| format!("\n  result: {}", line(&summary.text))));
@@ -82,5 +81,5 @@ pub(super) fn one_progress(progress: &Progress) -> String {
 
 fn binding(text: &str) -> std::result::Result<Binding, String> {
     let (kind, id) = text.split_once(':').ok_or("write it as KIND:ID")?;
-    Ok(Binding { kind: word::<BindingKind>(kind)?, id: id.to_owned() })
+    Ok(Binding { kind: word::<BindingKind>(kind)?.into(), id: id.to_owned() })
 }

@@ -8,10 +8,10 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::args::{span, word};
 use crate::failure::Result;
 use crate::lookup;
 use crate::print::{date, line, table};
+use crate::values::{span, word};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -54,7 +54,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     match args {
         Args::Issue { agent, role, session, ttl } => {
             let agent = lookup::member(&agent).to_owned();
-            let new = NewToken { agent, role, session, ttl_s: Some(ttl.as_secs()) };
+            let new = NewToken { agent, role: role.into(), session, ttl_s: Some(ttl.as_secs()) };
             let token = client.issue_token(&new).await?;
             context.print.show(&token, |token| token.token.clone())
         }
@@ -67,8 +67,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                         line(&token.jti),
                         line(&token.member),
                         token.role.name().to_owned(),
-                        date(token.issued_at),
-                        if token.revoked { "revoked".to_owned() } else { date(token.expires_at) },
+                        date(token.issued_at.0),
+                        if token.revoked { "revoked".to_owned() } else { date(token.expires_at.0) },
                         line(&token.kid),
                     ]
                 });
@@ -102,7 +102,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let rotated = client.rotate_key().await?;
             context.print.show(&rotated, |rotated| {
                 let old = rotated.retired.iter().map(|old| {
-                    format!("\n{} is honoured until {}", line(&old.kid), date(old.honoured_until))
+                    format!("\n{} is honoured until {}", line(&old.kid), date(old.honoured_until.0))
                 });
                 let old: String = old.collect();
                 format!("tokens are signed with {} from here on{old}", line(&rotated.kid))

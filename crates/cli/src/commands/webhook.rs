@@ -132,7 +132,7 @@ fn tested(tested: &Tested) -> String {
 /// How it does, in a word.
 fn how(endpoint: &Endpoint) -> String {
     match (endpoint.state.as_str(), endpoint.open_until) {
-        ("active", Some(until)) => format!("down, tried again at {}", date(until)),
+        ("active", Some(until)) => format!("down, tried again at {}", date(until.0)),
         ("active", None) if endpoint.breaker == "half_open" => "down, being tried".to_owned(),
         (state, _) => state.to_owned(),
     }
@@ -144,13 +144,13 @@ fn list(endpoints: &[Endpoint]) -> String {
             .to_owned();
     }
     let row = |e: &Endpoint| {
-        let error = e.last_error.as_ref().map(|e| format!("{} {}", date(e.at), line(&e.why)));
+        let error = e.last_error.as_ref().map(|e| format!("{} {}", date(e.at.0), line(&e.why)));
         vec![
             line(&e.member),
             line(&e.host),
             how(e),
             e.waiting.to_string(),
-            e.last_taken_at.map(date).unwrap_or_default(),
+            e.last_taken_at.map(|at| date(at.0)).unwrap_or_default(),
             error.unwrap_or_default(),
         ]
     };

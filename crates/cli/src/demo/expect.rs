@@ -52,7 +52,7 @@ pub(super) fn ended(all: &[&Why]) -> Check {
             let settled = one.receipt.as_ref().is_some_and(|receipt| receipt.state == "settled");
             sent && !settled
         });
-        open.map(|one| lines::outcome(one, why.created_at)).collect::<Vec<_>>()
+        open.map(|one| lines::outcome(one, why.created_at.0)).collect::<Vec<_>>()
     };
     let open: Vec<_> = all.iter().flat_map(|why| of(why)).collect();
     Check::new("nothing is owed for it any more", open.is_empty(), || open.join("; "))

@@ -21,7 +21,7 @@ use chorus_core::model::error::Code;
 
 use crate::commands::{Context, serve};
 use crate::failure::{Failure, Result};
-use crate::print::{Printer, Shade};
+use crate::printer::{Printer, Shade};
 use show::{Show, Step};
 use stage::Stage;
 

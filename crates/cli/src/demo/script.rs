@@ -15,19 +15,12 @@ use super::expect::{
     answers, ended, is_message_of, names, reaction_on, said_once, silent, text_of, told_only,
 };
 use super::second;
-use super::show::{Account, Check, Step};
+use super::show::{Check, Scene, Step, account};
 use super::stage::{Stage, say};
 use crate::failure::Result;
 
 /// Between two pieces that somebody types; shorter than the quiet after which a turn begins.
 const TYPING: Duration = Duration::from_millis(120);
-
-/// What came of a scene: expectations, and the accounts of what was said in it.
-#[derive(Default)]
-pub(super) struct Scene {
-    pub(super) checks: Vec<Check>,
-    pub(super) attention: Vec<Account>,
-}
 
 const TITLES: [&str; 11] = [
     "A question by @handle is answered by that agent alone",
@@ -125,7 +118,7 @@ async fn thanks(stage: &Stage) -> Result<Scene> {
     let said = stage.ops.said_by_agents(before);
     let signal = reacted.as_ref().and_then(|event| event.signal);
     let who = reacted.as_ref().map(|event| event.actor.id.as_str());
-    let agreed = (who, signal) == (Some("builder"), Some(Signal::Agree));
+    let agreed = (who, signal) == (Some("builder"), Some(Signal::Agree.into()));
     let checks = vec![
         told_only(&why, "builder", Policy::AckOnly, "reply"),
         Check::new("builder reacted with agree", agreed, || format!("{who:?} with {signal:?}")),
@@ -301,8 +294,4 @@ async fn in_turns(stage: &Stage) -> Result<Scene> {
         ended(&[&why]),
     ];
     Ok(Scene { checks, attention: vec![account(text, why)] })
-}
-
-pub(super) fn account(said: &str, why: chorus_wire::rest::attention::Why) -> Account {
-    Account { said: said.to_owned(), why }
 }

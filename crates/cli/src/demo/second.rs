@@ -6,8 +6,7 @@ use chorus_wire::rest::feed::{EntryKind, ReadFeed};
 use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, StimulusScope, StimulusVisibility};
 
 use super::expect::{ended, is_message_of, reaction_on, said_once, text_of};
-use super::script::{Scene, account};
-use super::show::Check;
+use super::show::{Check, Scene, account};
 use super::stage::{Stage, say};
 use crate::failure::{Failure, Result};
 
@@ -15,7 +14,7 @@ const KEY: &str = "nightly-check";
 
 fn stimulus(kind: StimulusKind, source: &str, text: &str) -> NewStimulus {
     NewStimulus {
-        kind,
+        kind: kind.into(),
         text: text.to_owned(),
         scope: StimulusScope::Channel,
         thread: None,

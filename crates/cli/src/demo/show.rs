@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::failure::Result;
 use crate::lines;
-use crate::print::{Printer, Shade, short};
+use crate::print::short;
+use crate::printer::{Printer, Shade};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Show {
@@ -36,6 +37,18 @@ pub(crate) struct Account {
     pub(crate) said: String,
     #[serde(flatten)]
     pub(crate) why: Why,
+}
+
+/// What the host's account says of a message.
+pub(super) fn account(said: &str, why: Why) -> Account {
+    Account { said: said.to_owned(), why }
+}
+
+/// What came of a scene: expectations, and the accounts of what was said in it.
+#[derive(Default)]
+pub(super) struct Scene {
+    pub(super) checks: Vec<Check>,
+    pub(super) attention: Vec<Account>,
 }
 
 /// A step with what came of it; a line of JSON with `--json`.
@@ -102,9 +115,9 @@ impl Show {
         let dim = |text: String| self.print.shade(Shade::Dim, &text);
         self.line(&dim(format!("   told of {:?} ({}):", short(said, 60), why.intent.name())))?;
         for one in &why.told {
-            let outcome = lines::outcome(one, why.created_at);
+            let outcome = lines::outcome(one, why.created_at.0);
             self.line(&dim(format!("     {} → {outcome}", lines::told(&one.told))))?;
         }
-        self.line(&dim(format!("     {}", lines::the_rest(why.rest, why.told.is_empty()))))
+        self.line(&dim(format!("     {}", lines::the_rest(why.rest.0, why.told.is_empty()))))
     }
 }

@@ -72,7 +72,7 @@ impl Stage {
         let random = room(&operator, random, show).await?;
         let corner =
             on_one_line("corner", "two that answer everything", &["alice", "ping", "pong"]);
-        let corner = NewChannel { visibility: Some(Visibility::Private), ..corner };
+        let corner = NewChannel { visibility: Some(Visibility::Private.into()), ..corner };
         let corner = room(&operator, corner, show).await?;
         // With several agents, and nothing said about where they answer.
         let design = channel("design", "one subject a thread", &all);
@@ -185,7 +185,7 @@ fn plans() -> [Plan; 5] {
 async fn person(operator: &Client, id: &str, name: &str) -> Result<Client> {
     let new = NewMember {
         id: id.to_owned(),
-        kind: MemberKind::Human,
+        kind: MemberKind::Human.into(),
         handle: None,
         display_name: Some(name.to_owned()),
         owner_id: None,
@@ -198,7 +198,8 @@ async fn person(operator: &Client, id: &str, name: &str) -> Result<Client> {
 
 async fn token(operator: &Client, member: &str) -> Result<String> {
     let agent = member.to_owned();
-    let new = NewToken { agent, role: Authority::Worker, session: None, ttl_s: Some(24 * 3_600) };
+    let new =
+        NewToken { agent, role: Authority::Worker.into(), session: None, ttl_s: Some(24 * 3_600) };
     Ok(operator.issue_token(&new).await?.token)
 }
 
@@ -213,7 +214,7 @@ fn channel(title: &str, purpose: &str, members: &[&str]) -> NewChannel {
 
 /// A channel whose agents answer beside what they answer, however many they are.
 fn on_one_line(title: &str, purpose: &str, members: &[&str]) -> NewChannel {
-    NewChannel { replies: Some(Replies::Line), ..channel(title, purpose, members) }
+    NewChannel { replies: Some(Replies::Line.into()), ..channel(title, purpose, members) }
 }
 
 async fn room(operator: &Client, new: NewChannel, show: Show) -> Result<Room> {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_wire::attention::deliver::Accepted;
 use chorus_wire::attention::descriptors::ToolList;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
@@ -113,7 +113,12 @@ impl Connection {
         note: Option<String>,
         turn: Option<String>,
     ) -> Result<DispositionResult> {
-        let params = DispositionParams { event_id: event_id.to_owned(), disposition, note, turn };
+        let params = DispositionParams {
+            event_id: event_id.to_owned(),
+            disposition: disposition.into(),
+            note,
+            turn,
+        };
         self.request(method::DISPOSITION, &params).await
     }
 

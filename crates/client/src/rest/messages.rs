@@ -40,7 +40,7 @@ impl Client {
     /// `POST /v1/messages/{id}/erase`
     pub async fn erase_message(&self, id: &str, reason: Reason) -> Result<Message> {
         let url = self.url(&["v1", "messages", id, "erase"]);
-        self.send(Method::POST, url, &Erasure { reason }).await
+        self.send(Method::POST, url, &Erasure { reason: reason.into() }).await
     }
 
     /// `PUT /v1/messages/{id}/reactions/{signal}`

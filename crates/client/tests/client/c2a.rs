@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use chorus_client::c2a::{Connection, Incoming, connect};
 use chorus_client::{Error, Result};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_wire::attention::initialize::InitializeParams;
 use chorus_wire::attention::notifications::Progress;

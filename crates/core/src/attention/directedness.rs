@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::named::Named;
-pub use super::said::{Answer, Said, meaning};
-use crate::attention::first_words;
+use super::addressees::Addressees;
+pub use super::incoming::{Answer, IncomingMessage, meaning};
 use crate::attention::flow::{self, Flowed, Saying};
+use crate::attention::greeting;
 use crate::attention::policy::{self, Circumstances};
 use crate::model::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
@@ -46,7 +46,7 @@ impl Workspace {
 }
 
 /// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
-pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
+pub fn decide(room: &Room, people: People<'_>, said: &IncomingMessage<'_>) -> Attention {
     let mut attention = decide_openly(room, people, said);
     attention.stated = said.stated.filter(|_| says_nobody(said.stated));
     if let Some(only) = said.only {
@@ -56,7 +56,7 @@ pub fn decide(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
     attention
 }
 
-fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention {
+fn decide_openly(room: &Room, people: People<'_>, said: &IncomingMessage<'_>) -> Attention {
     let agent = said.by_agent;
     if agent && said.answers_ack {
         let (intent, rest) = (said.intent, Directedness::Ambient);
@@ -65,7 +65,7 @@ fn decide_openly(room: &Room, people: People<'_>, said: &Said<'_>) -> Attention 
     if agent && said.hop >= limits::HOP_END {
         return end_of_chain(room, people.directory, said);
     }
-    let named = Named::read(room, people.directory, said);
+    let named = Addressees::read(room, people.directory, said);
     let mut candidates = Candidates::new(room, people, said, &named);
     candidates.collect();
     let guessed = candidates.flowed.meant;
@@ -89,7 +89,7 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 }
 
 /// A chain of agents' messages has reached its end: no agent is told, and a person is.
-fn end_of_chain(room: &Room, directory: &Directory, said: &Said<'_>) -> Attention {
+fn end_of_chain(room: &Room, directory: &Directory, said: &IncomingMessage<'_>) -> Attention {
     let told = word_to_a_person(room, directory, Rule::HopLimit);
     let told = told.into_iter().collect();
     Attention::plain(said.intent, Directedness::Ambient, told)
@@ -125,14 +125,19 @@ fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<To
 struct Candidates<'a> {
     room: &'a Room,
     people: People<'a>,
-    said: &'a Said<'a>,
-    named: &'a Named,
+    said: &'a IncomingMessage<'a>,
+    named: &'a Addressees,
     told: Vec<Told>,
     flowed: Flowed,
 }
 
 impl<'a> Candidates<'a> {
-    fn new(room: &'a Room, people: People<'a>, said: &'a Said<'a>, named: &'a Named) -> Self {
+    fn new(
+        room: &'a Room,
+        people: People<'a>,
+        said: &'a IncomingMessage<'a>,
+        named: &'a Addressees,
+    ) -> Self {
         Self { room, people, said, named, told: Vec::new(), flowed: Flowed::default() }
     }
 
@@ -350,8 +355,8 @@ impl<'a> Candidates<'a> {
                 participates,
                 follows: self.room.listeners.contains(&member),
                 member_is_agent: self.people.directory.is_agent(member),
-                first_words: first_words::is_addressed(rule)
-                    && first_words::are(self.room, self.people.directory, said, member),
+                first_words: greeting::is_addressed(rule)
+                    && greeting::are(self.room, self.people.directory, said, member),
             },
         );
         lower(&mut decision, said.stated);

@@ -3,13 +3,13 @@
 //! Everything in here is pure. The spec is `spec/attention.md`; the order of the rules is the design's
 //! section 5.
 
-mod named;
+mod addressees;
 
 pub mod directedness;
-mod first_words;
 pub mod flow;
+mod greeting;
+mod incoming;
 pub mod policy;
-mod said;
 
 pub mod compose;
 pub mod framing;

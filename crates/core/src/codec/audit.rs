@@ -1,7 +1,7 @@
 //! A block of audit entries, packed into one row; times count from the block's.
 
 use super::{Coded, Corrupt, Reader, Result, Writer};
-use crate::model::audit::{Act, Record, event, place};
+use crate::model::audit::{Action, Record, event, place};
 use crate::model::caller::Authority;
 use crate::model::error::Code;
 use crate::model::ids::{MemberKey, SessionKey, Timestamp, Uid};
@@ -52,7 +52,7 @@ fn get(reader: &mut Reader<'_>, at: Timestamp) -> Result<Record> {
     let at = Timestamp(at.0.wrapping_add(reader.signed()?));
     let by = MemberKey(reader.small()?);
     let session = small(reader.option()?)?.map(SessionKey);
-    let (authority, act): (Authority, Act) = (reader.code()?, reader.code()?);
+    let (authority, act): (Authority, Action) = (reader.code()?, reader.code()?);
     let conversation = reader.number()?;
     let seq = if conversation > 0 { reader.number()? } else { 0 };
     let subject = get_bytes(reader)?.map(|bytes| Uid(u128::from_be_bytes(bytes)));

@@ -7,12 +7,12 @@ use super::body::{get_settings, put_settings};
 use super::code::Coded;
 use super::work::{get_work, put_work};
 use super::{Corrupt, Reader, Result, Writer};
-use crate::model::base::Base;
 use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::thread::Thread;
 
-pub fn base(base: &Base) -> Vec<u8> {
+pub fn base(base: &LogSnapshot) -> Vec<u8> {
     let mut out = Writer::default();
     out.number(base.unattended.into());
     out.number(base.roster.len() as u64);
@@ -33,7 +33,7 @@ pub fn base(base: &Base) -> Vec<u8> {
 }
 
 /// Reads what [`base`] wrote: rising keys only, so that one base has one encoding.
-pub fn read_base(seq: Seq, hash: Hash, at: Timestamp, bytes: &[u8]) -> Result<Base> {
+pub fn read_base(seq: Seq, hash: Hash, at: Timestamp, bytes: &[u8]) -> Result<LogSnapshot> {
     let mut reader = Reader(bytes);
     let r = &mut reader;
     let unattended = r.small()?;
@@ -52,7 +52,7 @@ pub fn read_base(seq: Seq, hash: Hash, at: Timestamp, bytes: &[u8]) -> Result<Ba
     if !ordered {
         return Err(Corrupt);
     }
-    Ok(Base { seq, hash, at, unattended, settings, roster, threads, gone })
+    Ok(LogSnapshot { seq, hash, at, unattended, settings, roster, threads, gone })
 }
 
 /// Beside the code of a thread's kind: its work stands at the end. Bases from before have no such thread.

@@ -2,10 +2,10 @@
 
 use crate::model::asset::Media;
 use crate::model::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
-use crate::model::audit::Act;
+use crate::model::audit::Action;
 use crate::model::caller::Authority;
 use crate::model::conversation::{ConversationKind, Participation, Replies, Visibility};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
 use crate::model::event::{MessageKind, Reason};
@@ -151,7 +151,7 @@ coded!(StimulusState {
 coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
-coded!(Act {
+coded!(Action {
     AddMember = 1,
     ChangeMember = 2,
     RemoveMember = 3,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, not_shown};
-use crate::commands::gate::show::Origin;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::disclosure::Origin;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::caller::{Authority, By};
 use crate::model::delivery::Delivery;
 use crate::model::error::{Code, Refusal};
@@ -47,7 +47,7 @@ impl Command for MayCall {
     // It is what a person is asked about.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.may_call(self.tool, self.arguments)
     }
 }
@@ -65,7 +65,7 @@ impl Command for DecideApproval {
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         let decision = if self.approved { "approved" } else { "denied" };
-        Audit::firm(Act::DecideApproval).subject(self.approval).name(decision)
+        Audit::firm(Action::DecideApproval).subject(self.approval).name(decision)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -75,12 +75,12 @@ impl Command for DecideApproval {
     // Agents decide about nothing.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ApprovalDecision> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ApprovalDecision> {
         run.decide_approval(self.approval, self.approved, self.reason)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// What became of the same send before, when it had to wait; none when it is new.
     pub(crate) fn asked_before(&mut self, post: &Post) -> Result<()> {
         let Some(idempotency) = post.idempotency else { return Ok(()) };
@@ -100,7 +100,7 @@ impl Run<'_> {
             return Err(Refusal::new(Code::IdempotencyConflict, why).into());
         }
         match approval.standing(self.now) {
-            Standing::Waiting => Err(Failure::Held(approval)),
+            Standing::Waiting => Err(Failure::AwaitsApproval(approval)),
             Standing::Approved => Ok(()),
             Standing::Denied => Err(denied(&approval).into()),
             Standing::Expired => Err(expired().into()),
@@ -120,11 +120,11 @@ impl Run<'_> {
         if let Some(at) = answered {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
-        Ok(Failure::Held(approval))
+        Ok(Failure::AwaitsApproval(approval))
     }
 
     /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
-    pub(crate) fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
+    fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
         if !self.me()?.is_agent() {
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl Run<'_> {
         let known = self.directory().approvals.values().rfind(same).cloned();
         if let Some(approval) = known {
             match approval.standing(self.now) {
-                Standing::Waiting => return Err(Failure::Held(approval)),
+                Standing::Waiting => return Err(Failure::AwaitsApproval(approval)),
                 Standing::Approved if self.now < approval.expires => return Ok(()),
                 Standing::Denied => return Err(denied(&approval).into()),
                 Standing::Approved | Standing::Expired => {}
@@ -162,7 +162,7 @@ impl Run<'_> {
         if let Some(at) = turn {
             self.put_off(at, approval.expires, Delivery::sleep);
         }
-        Err(Failure::Held(approval))
+        Err(Failure::AwaitsApproval(approval))
     }
 
     fn ask(&mut self, asked: Asked, source: Option<Origin>) -> Result<Arc<Approval>> {
@@ -196,7 +196,7 @@ impl Run<'_> {
     }
 
     /// A person decides. A send that was agreed to is made here and now, as its agent's.
-    pub(crate) fn decide_approval(
+    fn decide_approval(
         &mut self,
         uid: Uid,
         approved: bool,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::asset::{Asset, Kept, Media, file_name};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Hash, Message};
 use crate::model::ids::{ConversationKey, MemberKey, Uid};
@@ -25,7 +25,7 @@ impl Command for KeepAsset {
     type Output = Arc<Asset>;
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::KeepAsset).subject(done.ok().map(|asset| asset.uid))
+        Audit::firm(Action::KeepAsset).subject(done.ok().map(|asset| asset.uid))
     }
 
     // What is in a file is not read.
@@ -36,7 +36,7 @@ impl Command for KeepAsset {
     // Nobody sees it before something refers to it.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Asset>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Asset>> {
         run.keep_asset(self.hash, &self.name, self.media, self.data)
     }
 }
@@ -58,7 +58,7 @@ impl Command for KeepThumbnail {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.keep_thumbnail(self.hash, self.thumbnail)
     }
 }
@@ -77,13 +77,13 @@ impl Command for SweepAssets {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.sweep_assets()
     }
 }
 
-impl Run<'_> {
-    pub(crate) fn keep_asset(
+impl Context<'_> {
+    fn keep_asset(
         &mut self,
         hash: Hash,
         name: &str,
@@ -114,7 +114,7 @@ impl Run<'_> {
     }
 
     /// It was made after the file was kept, which did not wait for it.
-    pub(crate) fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
+    fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             let what = "the host itself makes small pictures";
             return Err(Refusal::new(Code::Forbidden, what).into());
@@ -124,7 +124,7 @@ impl Run<'_> {
     }
 
     /// What nothing points at is looked for when the batch is written, after what it refers to.
-    pub(crate) fn sweep_assets(&mut self) -> Result<()> {
+    fn sweep_assets(&mut self) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
         }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::commands::gate::words::Shown;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::Shown;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::approval::Approval;
 use crate::model::audit::Audit;
 use crate::model::error::{Code, Refusal};
@@ -48,14 +48,14 @@ impl Makes {
 pub enum NotDone {
     Refused(Refusal),
     /// It waits for a person.
-    Held(Arc<Approval>),
+    AwaitsApproval(Arc<Approval>),
 }
 
 impl From<NotDone> for Refusal {
     fn from(why: NotDone) -> Self {
         match why {
             NotDone::Refused(refusal) => refusal,
-            NotDone::Held(approval) => {
+            NotDone::AwaitsApproval(approval) => {
                 let id = approval.uid.show(Prefix::Approval);
                 let message = format!(
                     "a person must agree first; it waits as {id}, and the same request made again is answered by the decision"
@@ -103,16 +103,16 @@ pub trait Command: Clone + Send + Sized + 'static {
     fn redact(&mut self, redact: &dyn Redact) -> u32;
 
     /// Its words and who would read them; none where it has none, or holds them back by itself.
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>>;
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>>;
 
     /// Whom it would give a seat in conversations that there are.
-    fn seats(&self, run: &mut Run<'_>) -> Result<Seats> {
+    fn seats(&self, run: &mut Context<'_>) -> Result<Seats> {
         let _ = run;
         Ok(Seats::new())
     }
 
     /// What the same command gave before; asked only where it is refused for its turn.
-    fn given_before(&self, run: &mut Run<'_>) -> Result<Option<Self::Output>> {
+    fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Self::Output>> {
         let _ = run;
         Ok(None)
     }
@@ -141,7 +141,7 @@ pub trait Command: Clone + Send + Sized + 'static {
     }
 
     /// Executes it.
-    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output>;
+    fn execute(self, run: &mut Context<'_>) -> Result<Self::Output>;
 }
 
 /// The methods of a [`Command`] that brings no text.
@@ -160,8 +160,8 @@ macro_rules! not_shown {
     () => {
         fn shown(
             &self,
-            _: &mut $crate::commands::run::Run<'_>,
-        ) -> $crate::commands::run::Result<Option<$crate::commands::gate::words::Shown>> {
+            _: &mut $crate::commands::context::Context<'_>,
+        ) -> $crate::commands::context::Result<Option<$crate::commands::gate::shown::Shown>> {
             Ok(None)
         }
     };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, not_shown};
+use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::audit::Audit;
 use crate::model::digest::{Tally, Written};
 use crate::model::error::{Code, Refusal};
@@ -34,12 +34,12 @@ impl Command for KeepDigest {
     // It is the host's.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.keep_digest(self.conversation, self.written)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// A followed channel's time has come. Whoever left it, or said all that was said, is told nothing.
     pub(crate) fn digest(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
@@ -66,7 +66,7 @@ impl Run<'_> {
 
     /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
     /// which the store sees.
-    pub(crate) fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
+    fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());
         }

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
-use crate::commands::run::{Result, Run};
 use crate::model::audit::{self, Audit};
-use crate::model::delivery::{Delivery, Disposition, Retry};
+use crate::model::delivery::{Delivery, Retry};
+use crate::model::disposition::Disposition;
 use crate::model::endpoint::{self, Act};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp};
@@ -45,10 +46,10 @@ impl Command for Endpoint {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(audit::Act::ChangeEndpoint).member(self.member)
+        Audit::firm(audit::Action::ChangeEndpoint).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.endpoint(self.member, self.act)
     }
 }
@@ -69,11 +70,11 @@ impl Command for GiveUp {
         match done {
             // Nothing was given up.
             Ok(GivenUp::Taken) => Audit::none(),
-            _ => Audit::firm(audit::Act::GiveUp).event(self.event),
+            _ => Audit::firm(audit::Action::GiveUp).event(self.event),
         }
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<GivenUp> {
+    fn execute(self, run: &mut Context<'_>) -> Result<GivenUp> {
         run.give_up(self.event, self.attempt)
     }
 }
@@ -96,7 +97,7 @@ impl Command for PostFailed {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.post_failed(self.event, self.attempt, self.retry)
     }
 }
@@ -117,12 +118,12 @@ impl Command for PostAgain {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<PostedAgain> {
+    fn execute(self, run: &mut Context<'_>) -> Result<PostedAgain> {
         run.post_again(self.event)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn endpoint(&mut self, member: MemberKey, act: Act) -> Result<()> {
         self.must_govern()?;
         let found = self.directory().member(member).filter(|m| !m.removed);
@@ -170,7 +171,7 @@ impl Run<'_> {
 
     /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
     /// An agent that has spoken has it, whatever status its post ended with.
-    pub(crate) fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
+    fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
         let waits = self.waits_to_be_posted(at, attempt)?;
         if self.is_taken(at) {
             return Ok(GivenUp::Taken);
@@ -193,7 +194,7 @@ impl Run<'_> {
     }
 
     /// A post of what was offered has failed, and is tried again.
-    pub(crate) fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
+    fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
         if self.waits_to_be_posted(at, attempt)? {
             self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
         }
@@ -202,7 +203,7 @@ impl Run<'_> {
 
     /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
     /// answered, or shows that it works on, is not posted again.
-    pub(crate) fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
+    fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
         if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
             return Ok(PostedAgain::Taken);
         }

@@ -1,7 +1,7 @@
 //! How a command is executed, and how time passes.
 
 use crate::commands::command::{Command, NotDone};
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::audit::{Record, Weight};
 use crate::model::caller::{Authority, By};
 use crate::model::error::{Code, Refusal};
@@ -31,14 +31,14 @@ impl Workspace {
         let done = match self.try_to(facts, by, command.clone(), drawn, now) {
             Ok(output) => Ok(output),
             Err(Failure::Refused(refusal)) => Err(NotDone::Refused(refusal)),
-            Err(Failure::Held(approval)) => Err(NotDone::Held(approval)),
+            Err(Failure::AwaitsApproval(approval)) => Err(NotDone::AwaitsApproval(approval)),
             Err(Failure::Unavailable(why)) => return Err(why),
         };
         let audit = match &done {
             Ok(output) => command.audit(Ok(output)).record(&by, None, now),
             Err(NotDone::Refused(why)) => command.audit(Err(why)).record(&by, Some(why.code), now),
             // Nothing was done yet.
-            Err(NotDone::Held(_)) => None,
+            Err(NotDone::AwaitsApproval(_)) => None,
         };
         Ok(Executed { done, audit })
     }
@@ -54,8 +54,8 @@ impl Workspace {
         if C::CHANGES && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
-        self.told.begin(now);
-        let mut run = Run { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
+        self.private_reads.begin(now);
+        let mut run = Context { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
         match run.execute(command) {
             // It is about what is damaged, and concerns nobody else.
             Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {
@@ -73,27 +73,27 @@ impl Workspace {
         limit: usize,
     ) -> Result<usize, Unavailable> {
         while let Some(key) = self.to_review.first().copied() {
-            let mut run = Run::of_host(self, facts, now);
+            let mut run = Context::of_host(self, facts, now);
             match run.review_pauses(key).and_then(|()| run.arbitrate()) {
-                Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => {}
+                Ok(()) | Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) => {}
                 Err(Failure::Unavailable(why)) => return Err(why),
             }
             self.to_review.remove(&key);
         }
         // What a room brought along that was loaded for a command which was refused.
         if self.rooms.has_changed() {
-            let mut run = Run::of_host(self, facts, now);
+            let mut run = Context::of_host(self, facts, now);
             match run.arbitrate() {
-                Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => {}
+                Ok(()) | Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) => {}
                 Err(Failure::Unavailable(why)) => return Err(why),
             }
         }
         let mut fired = 0;
         while fired < limit {
             let Some(key) = self.timers.pop_due(now) else { break };
-            let mut run = Run::of_host(self, facts, now);
+            let mut run = Context::of_host(self, facts, now);
             match run.fire(key).and_then(|()| run.arbitrate()) {
-                Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => {}
+                Ok(()) | Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) => {}
                 Err(Failure::Unavailable(why)) => {
                     self.timers.set(key, Some(now));
                     return Err(why);
@@ -105,7 +105,7 @@ impl Workspace {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Executes one command, and arbitrates the turns that it concerned.
     fn execute<C: Command>(&mut self, command: C) -> Result<C::Output> {
         if let Some(before) = self.pass_gate(&command)? {
@@ -114,7 +114,7 @@ impl Run<'_> {
         self.may_show(&command)?;
         match command.execute(self) {
             Ok(output) => self.arbitrate().map(|()| output),
-            Err(held @ Failure::Held(_)) => Err(self.arbitrate().err().unwrap_or(held)),
+            Err(held @ Failure::AwaitsApproval(_)) => Err(self.arbitrate().err().unwrap_or(held)),
             Err(failure) => Err(failure),
         }
     }

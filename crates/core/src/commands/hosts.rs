@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::commands::context::{Context, Result};
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::disposition::Disposition;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp};
 use crate::model::member::Session;
 use crate::model::offer::Offer;
@@ -25,7 +26,7 @@ impl Workspace {
         let gone: Vec<SessionKey> =
             self.directory.sessions.values().filter(gone).map(|s| s.key).collect();
         for session in gone {
-            let mut run = Run::of_host(self, facts, now);
+            let mut run = Context::of_host(self, facts, now);
             done(run.let_go(session))?;
         }
         Ok(())
@@ -80,13 +81,13 @@ impl Workspace {
         before: &BTreeMap<Seq, Option<Open>>,
         now: Timestamp,
     ) -> std::result::Result<(), Unavailable> {
-        let mut run = Run::of_host(self, facts, now);
+        let mut run = Context::of_host(self, facts, now);
         done(run.offers_of_others(key, before))?;
         done(run.ends_of_others(key, before))
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     fn offers_of_others(
         &mut self,
         key: ConversationKey,
@@ -186,7 +187,7 @@ impl Run<'_> {
 /// The host's own work is refused by nobody.
 fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
     match result {
-        Ok(()) | Err(Failure::Refused(_) | Failure::Held(_)) => Ok(()),
+        Ok(()) | Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) => Ok(()),
         Err(Failure::Unavailable(why)) => Err(why),
     }
 }

@@ -6,6 +6,7 @@
 pub mod approvals;
 pub mod assets;
 pub(crate) mod command;
+pub(crate) mod context;
 pub mod conversations;
 pub mod deliveries;
 pub mod digests;
@@ -20,7 +21,6 @@ pub mod notes;
 pub mod projects;
 pub(crate) mod redact;
 pub mod retention;
-pub(crate) mod run;
 pub mod schedules;
 pub mod stimuli;
 pub mod threads;

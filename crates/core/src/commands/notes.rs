@@ -1,7 +1,7 @@
 //! Entries of the audit log for what no command of the room does.
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::audit::{self, Audit};
 
 /// Something for the audit log that no other command does.
@@ -19,7 +19,7 @@ impl Command for Note {
         Audit::note(&self.0)
     }
 
-    fn execute(self, _: &mut Run<'_>) -> Result<()> {
+    fn execute(self, _: &mut Context<'_>) -> Result<()> {
         Ok(())
     }
 }

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::approval::{Asked, Standing};
-use crate::model::audit::{Act, Audit};
-use crate::model::base::Base;
+use crate::model::audit::{Action, Audit};
 use crate::model::conversation::Keep;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Event;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Uid};
 use crate::model::limits;
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::thread::ThreadStatus;
 use crate::state::workspace::Workspace;
 
@@ -25,18 +25,18 @@ pub struct Droppable {
     /// Up to where the next [`Trim`] may go; the base when there is nothing.
     pub through: Seq,
     /// What is older than need be kept and stays all the same.
-    pub held: Option<Held>,
+    pub held: Option<Hold>,
 }
 
 /// The first event that must be kept although its time is over, with all that came after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct Hold {
     pub seq: Seq,
-    pub by: HeldBy,
+    pub by: HoldReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldBy {
+pub enum HoldReason {
     /// Somebody owes something for it, or holds a claim on it.
     Owed,
     /// What was asked for in answer to it waits for a person.
@@ -49,7 +49,7 @@ pub enum HeldBy {
     Damage,
 }
 
-impl HeldBy {
+impl HoldReason {
     pub fn name(self) -> &'static str {
         match self {
             Self::Owed => "owed",
@@ -79,16 +79,16 @@ impl Command for Trim {
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
         let through = done.ok().copied().flatten();
-        Audit::firm(Act::Trim).subject(self.conversation).event(through)
+        Audit::firm(Action::Trim).subject(self.conversation).event(through)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Option<EventRef>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Option<EventRef>> {
         run.trim(self.conversation, self.through, self.erased)
     }
 }
 
-impl Run<'_> {
-    /// What the next [`Run::trim`] may drop.
+impl Context<'_> {
+    /// What the next [`Context::trim`] may drop.
     pub(crate) fn droppable(&mut self, uid: Uid) -> Result<Droppable> {
         let (_, droppable, _) = self.old(uid)?;
         Ok(droppable)
@@ -122,7 +122,7 @@ impl Run<'_> {
             None => self.facts.base(key)?.map(Arc::new),
         };
         let room = self.room_mut(key);
-        let base = Base::moved(before.as_deref(), &room.conversation, &events);
+        let base = LogSnapshot::moved(before.as_deref(), &room.conversation, &events);
         room.trim(base);
         Ok(Some(EventRef { conversation: key, seq: through }))
     }
@@ -140,7 +140,7 @@ impl Run<'_> {
         let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
         if room.damaged.is_some() {
             // Perhaps it cannot even be read.
-            let held = Some(Held { seq: base.next(), by: HeldBy::Damage });
+            let held = Some(Hold { seq: base.next(), by: HoldReason::Damage });
             return Ok((key, Droppable { held, ..nothing }, Vec::new()));
         }
         let held = self.held(key)?;
@@ -158,22 +158,22 @@ impl Run<'_> {
     }
 
     /// The first event that must be kept whatever its age.
-    fn held(&mut self, key: ConversationKey) -> Result<Option<Held>> {
+    fn held(&mut self, key: ConversationKey) -> Result<Option<Hold>> {
         let room = self.room(key);
-        let owed = room.open.keys().next().map(|seq| Held { seq: *seq, by: HeldBy::Owed });
+        let owed = room.open.keys().next().map(|seq| Hold { seq: *seq, by: HoldReason::Owed });
         let live = |status| matches!(status, ThreadStatus::Active | ThreadStatus::Blocked);
         let threads = room.threads.values().filter(|thread| live(thread.status));
         // A thread's key is the seq of the event that opened it.
         let begins = threads.map(|thread| thread.root.unwrap_or(Seq(thread.key.0)));
-        let thread = begins.min().map(|seq| Held { seq, by: HeldBy::Thread });
+        let thread = begins.min().map(|seq| Hold { seq, by: HoldReason::Thread });
         let untold = self.ws.digests.0.is_some() && room.tally.waits();
-        let digest = untold.then(|| Held { seq: room.tally.after.next(), by: HeldBy::Digest });
+        let digest = untold.then(|| Hold { seq: room.tally.after.next(), by: HoldReason::Digest });
         let approval = self.held_by_approvals(key)?;
         let all = [owed, thread, digest, approval];
         Ok(all.into_iter().flatten().min_by_key(|held| held.seq))
     }
 
-    fn held_by_approvals(&mut self, key: ConversationKey) -> Result<Option<Held>> {
+    fn held_by_approvals(&mut self, key: ConversationKey) -> Result<Option<Hold>> {
         let now = self.now;
         let approvals = self.directory().approvals.values();
         let waiting: Vec<_> =
@@ -191,7 +191,9 @@ impl Run<'_> {
             }
         }
         let here = found.into_iter().filter(|at: &EventRef| at.conversation == key);
-        Ok(here.map(|at| Held { seq: at.seq, by: HeldBy::Approval }).min_by_key(|held| held.seq))
+        Ok(here
+            .map(|at| Hold { seq: at.seq, by: HoldReason::Approval })
+            .min_by_key(|held| held.seq))
     }
 }
 

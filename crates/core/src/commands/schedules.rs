@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::gate::words::Shown;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::Shown;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::commands::stimuli::title::{headline, shortened};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::conversation::Conversation;
-use crate::model::delivery::{Disposition, Open};
+use crate::model::delivery::Open;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, ThreadKey, Uid};
 use crate::model::limits;
@@ -35,14 +36,14 @@ impl Command for AddSchedule {
     type Output = Scheduled;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+        Audit::firm(Action::ChangeSchedules).subject(self.conversation)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.text(&mut self.new.text) + redact.maybe(&mut self.new.title)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let new = &self.new;
         let mut fields = vec![("text", new.text.to_string())];
         fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
@@ -51,7 +52,7 @@ impl Command for AddSchedule {
         Ok(Some(Shown { says: true, ..shown }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Scheduled> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Scheduled> {
         let key = run.schedules_of(self.conversation)?;
         let schedule = run.new_schedule(key, self.new)?;
         run.put_schedule(key, schedule)
@@ -69,14 +70,14 @@ impl Command for ChangeSchedule {
     type Output = Scheduled;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+        Audit::firm(Action::ChangeSchedules).subject(self.conversation)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.patch.text) + redact.maybe(&mut self.patch.title)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let texts = [("text", &self.patch.text), ("title", &self.patch.title)];
         let mut fields: Vec<_> =
             texts.iter().filter_map(|(n, t)| Some((*n, t.as_ref()?.to_string()))).collect();
@@ -88,7 +89,7 @@ impl Command for ChangeSchedule {
         Ok(Some(Shown { says: true, ..shown }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Scheduled> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Scheduled> {
         let key = run.schedules_of(self.conversation)?;
         let old = run.schedule_to_change(key, self.schedule)?;
         let schedule = run.patched(key, &old, self.patch)?;
@@ -108,17 +109,17 @@ impl Command for RemoveSchedule {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeSchedules).subject(self.conversation)
+        Audit::firm(Action::ChangeSchedules).subject(self.conversation)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         let key = run.schedules_of(self.conversation)?;
         let old = run.schedule_to_change(key, self.schedule)?;
         run.remove_schedule(key, &old)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// The channel whose schedules are changed by somebody who sits there.
     fn schedules_of(&mut self, conversation: Uid) -> Result<ConversationKey> {
         let key = self.room_by_uid(conversation)?;

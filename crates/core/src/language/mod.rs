@@ -1,6 +1,6 @@
 //! What a text says, and nothing about rooms: what it wants, whom it names, what can be found in it.
 
-pub mod heard;
+pub mod features;
 pub mod intent;
 pub mod names;
 mod prose;

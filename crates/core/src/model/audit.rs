@@ -4,16 +4,16 @@
 //! time; those logs are chained too. Here is the rest: administration, claims, deliveries, sessions, tool
 //! calls, tokens. Each command says itself what is kept of it ([`Audit`]).
 
-mod act;
-mod beside;
+mod action;
+mod derived;
 
 use std::sync::Arc;
 
 use crate::model::caller::{Authority, By};
 use crate::model::error::Code;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
-pub use act::Act;
-use beside::{POST, is_of_turns};
+pub use action::Action;
+use derived::{POST, is_of_turns};
 
 /// Longest name kept: what is longer was refused, and its beginning says enough.
 const NAME_CHARS: usize = 64;
@@ -26,7 +26,7 @@ pub struct Record {
     pub by: MemberKey,
     pub session: Option<SessionKey>,
     pub authority: Authority,
-    pub act: Act,
+    pub act: Action,
     pub event: Option<EventRef>,
     pub subject: Option<Uid>,
     pub member: Option<MemberKey>,
@@ -42,7 +42,7 @@ pub struct Record {
 /// Something that no command of the room does: for the audit log alone.
 #[derive(Clone, Debug)]
 pub struct Note {
-    pub act: Act,
+    pub act: Action,
     pub name: Arc<str>,
     pub member: Option<MemberKey>,
     pub refused: Option<Code>,
@@ -59,7 +59,7 @@ pub enum Weight {
 }
 
 impl Record {
-    pub fn new(at: Timestamp, by: &By, act: Act) -> Self {
+    pub fn new(at: Timestamp, by: &By, act: Action) -> Self {
         Self {
             at,
             by: by.member,
@@ -84,7 +84,7 @@ pub struct Audit(Option<Box<Draft>>);
 
 #[derive(Debug)]
 struct Draft {
-    act: Act,
+    act: Action,
     /// How it is written when the command was done, and when it was refused.
     done: Option<Weight>,
     refused: Option<Weight>,
@@ -105,7 +105,7 @@ impl Audit {
         Self(None)
     }
 
-    fn new(act: Act, done: Option<Weight>, refused: Option<Weight>) -> Self {
+    fn new(act: Action, done: Option<Weight>, refused: Option<Weight>) -> Self {
         Self(Some(Box::new(Draft {
             act,
             done,
@@ -122,17 +122,17 @@ impl Audit {
     }
 
     /// Kept with what it changes; a refusal along with others.
-    pub fn firm(act: Act) -> Self {
+    pub fn firm(act: Action) -> Self {
         Self::new(act, Some(Weight::Firm), Some(Weight::Soft))
     }
 
     /// Kept along with others; a refusal is not.
-    pub fn soft(act: Act) -> Self {
+    pub fn soft(act: Action) -> Self {
         Self::new(act, Some(Weight::Soft), None)
     }
 
     /// The conversation's own log has it; a refusal alone is kept here.
-    pub fn logged(act: Act) -> Self {
+    pub fn logged(act: Action) -> Self {
         Self::new(act, None, Some(Weight::Soft))
     }
 
@@ -148,8 +148,8 @@ impl Audit {
             audit
         };
         match (duplicate, refused) {
-            (Some(true), _) => of_turn(Act::Deduplicate).name(POST),
-            (_, Some(code)) if is_of_turns(code) => of_turn(Act::RefuseTurn),
+            (Some(true), _) => of_turn(Action::Deduplicate).name(POST),
+            (_, Some(code)) if is_of_turns(code) => of_turn(Action::RefuseTurn),
             _ => Self::none(),
         }
     }
@@ -197,7 +197,7 @@ impl Audit {
 
     /// As something that no command does: it says itself how it ended.
     pub(crate) fn note(note: &Note) -> Self {
-        let mut audit = match note.act == Act::CallTool || note.refused.is_some() {
+        let mut audit = match note.act == Action::CallTool || note.refused.is_some() {
             true => Self::soft(note.act),
             false => Self::firm(note.act),
         };

@@ -37,7 +37,7 @@ pub struct By {
     pub session: Option<SessionKey>,
     pub authority: Authority,
     /// The turn the call is made in, when it came with a turn's token.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnRef>,
 }
 
 impl By {
@@ -49,7 +49,7 @@ impl By {
 
 /// A turn as its token states it: the delivery it was made for, and the fence it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Turn {
+pub struct TurnRef {
     pub conversation: ConversationKey,
     pub seq: Seq,
     pub fence: u32,

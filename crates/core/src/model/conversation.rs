@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::model::ids::{ConversationKey, MemberKey, StreamKey, Timestamp, Uid};
-use crate::model::{stimulus, turn};
+use crate::model::stimulus;
+use crate::model::turn::rules::Rules as TurnRules;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConversationKind {
@@ -141,7 +142,7 @@ pub struct Settings {
     /// How long what was said here is kept; the host's default where none is set.
     pub keep: Option<Keep>,
     /// How agents take turns; the usual rules where none are set.
-    pub turns: Option<turn::Rules>,
+    pub turns: Option<TurnRules>,
     pub replies: Replies,
     /// How much is heard without a person asking; the usual rules where none are set.
     pub stimuli: Option<stimulus::Rules>,

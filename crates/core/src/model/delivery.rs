@@ -16,58 +16,11 @@ mod overdue;
 use std::sync::Arc;
 
 use crate::model::attention::{Decision, Policy, Rule, Told};
-use crate::model::caller::Turn;
+use crate::model::caller::TurnRef;
+use crate::model::disposition::Disposition;
 use crate::model::ids::{MemberKey, SessionKey, Timestamp};
 pub use attempts::{Before, Taken};
 pub use open::Open;
-
-/// How a delivery ended (C2A "Event disposition").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Disposition {
-    Responded,
-    Acknowledged,
-    Deferred,
-    Claimed,
-    Ignored,
-    Superseded,
-    Failed,
-}
-
-impl Disposition {
-    pub const ALL: [Self; 7] = [
-        Self::Responded,
-        Self::Acknowledged,
-        Self::Deferred,
-        Self::Claimed,
-        Self::Ignored,
-        Self::Superseded,
-        Self::Failed,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Responded => "responded",
-            Self::Acknowledged => "acknowledged",
-            Self::Deferred => "deferred",
-            Self::Claimed => "claimed",
-            Self::Ignored => "ignored",
-            Self::Superseded => "superseded",
-            Self::Failed => "failed",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|d| d.name() == name)
-    }
-}
-
-impl Disposition {
-    /// Whether the matter is closed for this member: nothing is offered again. `claimed` only says who has it, and
-    /// what is `deferred` comes back.
-    pub fn settles(self) -> bool {
-        !matches!(self, Self::Claimed | Self::Deferred)
-    }
-}
 
 /// Where a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,7 +232,7 @@ impl Delivery {
     }
 
     /// Something was said in its turn.
-    pub fn spoke(&mut self, turn: Option<Turn>) {
+    pub fn spoke(&mut self, turn: Option<TurnRef>) {
         self.said = self.said.saturating_add(1);
         self.voice = turn.map_or(self.voice, |t| t.attempt.max(self.voice));
     }

@@ -6,14 +6,16 @@ pub mod member;
 pub mod seed;
 pub mod token;
 
-pub mod base;
+pub mod activity;
 pub mod conversation;
+pub mod cursor;
 pub mod event;
+pub mod log_snapshot;
+pub mod message_state;
 pub mod reaction;
 pub mod requests;
 pub mod thread;
 pub mod turn;
-pub mod work;
 
 pub mod asset;
 
@@ -21,6 +23,7 @@ pub mod attention;
 pub mod claim;
 pub mod delivery;
 pub mod digest;
+pub mod disposition;
 pub mod flow;
 pub mod offer;
 

@@ -2,7 +2,7 @@
 //!
 //! The host reasons about signals; a glyph is only how a workspace shows one.
 
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signal {

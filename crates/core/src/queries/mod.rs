@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Offers;
 use crate::commands::redact::Redact;
 use crate::commands::retention::Droppable as Dropping;
-use crate::commands::run::{Result, Run};
 use crate::commands::turns::Subject;
 use crate::model::attention::Attention;
 use crate::model::audit::Audit;
@@ -30,7 +30,7 @@ impl Command for Barrier {
         Audit::none()
     }
 
-    fn execute(self, _: &mut Run<'_>) -> Result<()> {
+    fn execute(self, _: &mut Context<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -55,7 +55,7 @@ impl Command for Preview {
     // Nobody but the caller sees it.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Attention>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Attention>> {
         run.preview(&self.0)
     }
 }
@@ -78,7 +78,7 @@ impl Command for Owed {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Offers> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Offers> {
         run.owed(self.session, self.limit)
     }
 }
@@ -101,7 +101,7 @@ impl Command for Standing {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Self::Output> {
         run.standing(self.event)
     }
 }
@@ -124,7 +124,7 @@ impl Command for Waiting {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Self::Output> {
         run.waiting(self.member, self.limit)
     }
 }
@@ -147,7 +147,7 @@ impl Command for Overdue {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Self::Output> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Self::Output> {
         run.overdue(self.member, self.limit)
     }
 }
@@ -169,7 +169,7 @@ impl Command for Droppable {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Dropping> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Dropping> {
         run.droppable(self.conversation)
     }
 }
@@ -192,7 +192,7 @@ impl Command for Turns {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Vec<Subject>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Vec<Subject>> {
         run.turns(self.conversation)
     }
 }

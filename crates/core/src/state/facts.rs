@@ -4,21 +4,13 @@ use std::sync::Arc;
 
 use crate::model::approval::Private;
 use crate::model::asset::Asset;
-use crate::model::base::Base;
 use crate::model::conversation::Visibility;
+use crate::model::cursor::ReadCursor;
 use crate::model::delivery::Open;
 use crate::model::event::{Event, Hash};
-use crate::model::ids::{
-    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
-};
-use crate::model::reaction::Signal;
-
-/// A read cursor of a member in a conversation, or in one thread of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    /// A seq of the conversation's log; in a thread one of the thread.
-    pub read: Seq,
-}
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid};
+use crate::model::log_snapshot::LogSnapshot;
+use crate::model::message_state::MessageState;
 
 /// Who reads a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +52,7 @@ pub trait Facts {
         limit: usize,
     ) -> Result<Vec<Recalled>, Unavailable>;
     /// Where a log begins, when its beginning was dropped.
-    fn base(&mut self, conversation: ConversationKey) -> Result<Option<Base>, Unavailable>;
+    fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable>;
     /// The file of that name with these bytes that a member has brought before.
     fn asset_of(
         &mut self,
@@ -109,12 +101,12 @@ pub trait Facts {
         Ok(Vec::new())
     }
     /// Where a member's cursor is in a conversation, or in one thread of it.
-    fn mark(
+    fn cursor(
         &mut self,
         conversation: ConversationKey,
         member: MemberKey,
         thread: Option<ThreadKey>,
-    ) -> Result<Mark, Unavailable>;
+    ) -> Result<ReadCursor, Unavailable>;
 }
 
 /// The facts could not be had; nothing was decided.
@@ -133,22 +125,4 @@ pub struct Recalled {
     pub message: MessageState,
     /// How its deliveries ended, when they did.
     pub receipt: Option<Open>,
-}
-
-/// What became of a message after it was posted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MessageState {
-    /// The event that holds its present content, when it was edited.
-    pub latest: Option<Seq>,
-    pub edited_at: Option<Timestamp>,
-    pub deleted_at: Option<Timestamp>,
-    /// Signals by member; at most one of each signal a member.
-    pub reactions: Vec<(MemberKey, Signal)>,
-}
-
-impl MessageState {
-    /// Whether it is as it was posted, so that it needs no row.
-    pub fn is_plain(&self) -> bool {
-        *self == Self::default()
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::language::heard::Heard;
+use crate::language::features::Features;
 use crate::model::attention::{Directedness, Intent, Rule};
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
@@ -20,7 +20,7 @@ pub struct Utterance {
     /// How sure that is, up to 1.
     pub sure: f32,
     pub at: Timestamp,
-    pub heard: Heard,
+    pub heard: Features,
     pub intent: Intent,
     pub by_agent: bool,
     /// It answers a question of an agent.
@@ -43,7 +43,7 @@ impl Utterance {
             named: meant.is_none() && named.is_some(),
             sure: meant.map_or(1.0, |m| f32::from(m.confidence) / 100.0),
             at: event.at,
-            heard: Heard::of(text),
+            heard: Features::of(text),
             intent: attention.map_or(Intent::Statement, |a| a.intent),
             by_agent: event.hop > 0,
             answers: told.iter().any(|t| t.decision.rule == Rule::AnswerToQuestion),

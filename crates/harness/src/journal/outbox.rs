@@ -1,6 +1,6 @@
 //! What the host has still to be told: replies journaled but not sent, and dispositions.
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use rusqlite::{Transaction, params};

@@ -1,6 +1,6 @@
 //! What a turn does to the journal. The steps of one decision are recorded together or not at all.
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use rusqlite::{Transaction, params};

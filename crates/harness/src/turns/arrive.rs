@@ -1,13 +1,12 @@
 //! Deliveries as they come in: zero-turn answers, claims, held knocks, and the way into a lane.
 
 use chorus_core::model::attention::{Intent, Policy, Rule};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::lane::Waiting;
-use super::window::names_other;
+use super::lane::{Waiting, names_other};
 use super::{ATTEMPTS, ClaimAnswer, Effect, RECLAIM_MS, RECOVERY_MS, Turns, is_knock, place_of};
 use crate::journal::Step;
 use crate::options::Knocks;
@@ -45,12 +44,12 @@ impl Turns {
     fn take_in(&mut self, mut waiting: Waiting, now: Timestamp, out: &mut Vec<Effect>) {
         waiting.claimed = is_held_claim(&waiting.delivery);
         let delivery = &waiting.delivery;
-        match delivery.attention.policy {
+        match *delivery.attention.policy {
             Policy::MustNotRespond => {
                 out.push(settle(&delivery.event_id, Disposition::Ignored, None));
             }
             Policy::AckOnly => {
-                let thanks = delivery.attention.intent == Some(Intent::Thanks);
+                let thanks = delivery.attention.intent == Some(Intent::Thanks.into());
                 let signal = if thanks { Signal::Agree } else { Signal::Seen };
                 out.push(react(&delivery.event_id, Disposition::Acknowledged, signal));
             }

@@ -25,7 +25,8 @@ impl HeldDigests {
     /// since a reply elsewhere would carry it out.
     pub(super) fn take(&mut self, conversation: &str) -> Vec<Digest> {
         let suits = |digest: &Digest| {
-            digest.visibility == Some(Visibility::Public) || digest.conversation == conversation
+            digest.visibility == Some(Visibility::Public.into())
+                || digest.conversation == conversation
         };
         let (taken, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(suits);
         self.0.extend(kept);
@@ -46,12 +47,12 @@ mod tests {
             digest_id: id.to_string(),
             conversation: conversation.to_owned(),
             title: String::new(),
-            visibility: Some(visibility),
+            visibility: Some(visibility.into()),
             after_sequence: 0,
             through_sequence: 1,
-            created_at: Timestamp(0),
+            created_at: Timestamp(0).into(),
             attention: DigestAttention {
-                policy: Policy::MustNotRespond,
+                policy: Policy::MustNotRespond.into(),
                 reason: "digest".to_owned(),
             },
             messages: 1,

@@ -1,7 +1,7 @@
 //! How a run's end becomes the end of every event that was in it.
 
 use chorus_core::model::attention::Policy;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 
@@ -189,7 +189,7 @@ fn acted_by_itself(batch: Vec<Waiting>, out: &mut Vec<Effect>) {
 /// Silence is an answer where no answer is owed. A claim is given back, so that the next is asked.
 fn silent(waiting: &Waiting) -> Effect {
     let event = &waiting.delivery.event_id;
-    match waiting.delivery.attention.policy {
+    match *waiting.delivery.attention.policy {
         Policy::MustRespond => {
             settle(event, Disposition::Failed, Some("the runtime ended without an answer"))
         }

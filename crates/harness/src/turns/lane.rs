@@ -5,8 +5,6 @@ use chorus_core::model::ids::Timestamp;
 use chorus_core::model::limits::RUN_JOINS;
 use chorus_wire::attention::deliver::Deliver;
 
-use super::window::names_other;
-
 #[derive(Default)]
 pub(super) struct Lane {
     /// In the order of their arrival.
@@ -95,7 +93,7 @@ impl Lane {
         let Some(run) = &self.running else { return false };
         let is_by_author = run.batch.iter().any(|w| w.delivery.author.id == delivery.author.id);
         let fragment = is_by_author && !names_other(delivery);
-        let cancels = delivery.attention.intent == Some(Intent::Cancel);
+        let cancels = delivery.attention.intent == Some(Intent::Cancel.into());
         let presses = delivery.attention.priority == Priority::Urgent;
         let interrupts = delivery.injection.mode == Mode::Immediate && (cancels || presses);
         fragment || interrupts
@@ -122,4 +120,11 @@ impl Lane {
         self.joined += 1;
         Some(run.turn)
     }
+}
+
+/// Whether the fragment names somebody besides the recipient, so that it belongs to no earlier thought.
+pub(super) fn names_other(delivery: &Deliver) -> bool {
+    let key = &delivery.reliability.idempotency_key;
+    let Some((_, me)) = key.split_once(':') else { return false };
+    delivery.target.mentions.iter().any(|member| member != me)
 }

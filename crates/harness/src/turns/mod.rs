@@ -278,7 +278,7 @@ pub fn is_knock(delivery: &Deliver) -> bool {
 /// How much an event presses for an answer; the one that presses most is answered.
 fn pressure(waiting: &Waiting) -> u8 {
     let knock = is_knock(&waiting.delivery);
-    match (waiting.delivery.attention.policy, waiting.claimed, knock) {
+    match (*waiting.delivery.attention.policy, waiting.claimed, knock) {
         (Policy::MustRespond, _, _) => 3,
         (_, true, _) => 2,
         (Policy::MayRespond, false, false) => 1,

@@ -49,7 +49,7 @@ impl Authors {
         if delivery.replaces.is_some() || waiting.ran || waiting.recovered {
             return;
         }
-        let posted = delivery.timing.created_at;
+        let posted = *delivery.timing.created_at;
         if let Some(before) = author.posted.replace(posted).filter(|before| posted > *before) {
             author.habit.note(posted.since(before));
         }
@@ -120,11 +120,4 @@ fn closes<'a>(
     let (typing, habit) = authors.of(&last.delivery);
     let piece = Piece { text: &text, opened, changed: last.changed };
     Some(compose::closes(settings, piece, typing, habit))
-}
-
-/// Whether the fragment names somebody besides the recipient, so that it belongs to no earlier thought.
-pub(super) fn names_other(delivery: &Deliver) -> bool {
-    let key = &delivery.reliability.idempotency_key;
-    let Some((_, me)) = key.split_once(':') else { return false };
-    delivery.target.mentions.iter().any(|member| member != me)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::turn::REPLACED;
 

@@ -162,7 +162,7 @@ impl Callback {
         let member = member.cloned().ok_or_else(|| refused("the agent is no member any more"))?;
         let of_delivery = matches!(self.purpose, Purpose::Delivery | Purpose::Tools);
         let session = directory.sessions.get(&turn.session);
-        let fenced = chorus_core::model::caller::Turn { attempt: self.attempt, ..turn.fenced() };
+        let fenced = chorus_core::model::caller::TurnRef { attempt: self.attempt, ..turn.fenced() };
         let by = By {
             member: member.key,
             session: session.map(|s| s.key),

@@ -19,10 +19,10 @@ use sha2::{Digest, Sha256};
 
 use super::jwks::Published;
 use super::token::{self, Claims};
+use super::ttl::LONGEST_TTL_S;
 use super::{SKEW_MS, unauthorized};
 use crate::config::issuers::{self, AccessTokens, Issuer};
 use crate::config::kind::Kind;
-use crate::services::tokens::LONGEST_TTL_S;
 
 /// The issuers of the settings, with the keys they publish.
 #[derive(Default)]

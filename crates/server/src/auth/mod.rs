@@ -13,6 +13,7 @@ mod keys;
 mod signin;
 mod stated;
 mod token;
+mod ttl;
 mod turn;
 mod vault;
 
@@ -35,6 +36,7 @@ pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, wri
 pub(crate) use signin::SignIn;
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
+pub(crate) use ttl::LONGEST_TTL_S;
 pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
 
@@ -325,9 +327,9 @@ impl Auth {
         self.foreign.names()
     }
 
-    /// What exports are signed with.
-    pub(crate) fn signing(&self) -> crate::history::Signing {
-        crate::history::Signing::with(&self.keys.load())
+    /// The keys that sign now.
+    pub(crate) fn keys(&self) -> Arc<Keys> {
+        self.keys.load_full()
     }
 
     /// The token with which a runtime speaks in one turn.

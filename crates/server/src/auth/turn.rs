@@ -108,8 +108,8 @@ impl Turn {
         now.plus(limits::TURN_CAP_MS + SLACK_MS).min(stem_ends)
     }
 
-    pub(super) fn fenced(&self) -> caller::Turn {
-        caller::Turn { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
+    pub(super) fn fenced(&self) -> caller::TurnRef {
+        caller::TurnRef { conversation: self.key, seq: self.seq, fence: self.fence, attempt: 0 }
     }
 
     pub(super) fn bytes(&self) -> [u8; PAYLOAD] {

@@ -23,7 +23,7 @@ section! {
         /// into the log themselves: `warn,agent=off`. `CHORUS_LOG` does the same.
         log: String = "warn".to_owned();
     }
-    check |telemetry| match crate::logging::filter(&telemetry.log) {
+    check |telemetry| match crate::logging::filter::filter(&telemetry.log) {
         Ok(_) => Vec::new(),
         Err(why) => vec![("log", format!("is not understood: {why}"))],
     };

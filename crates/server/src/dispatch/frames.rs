@@ -44,14 +44,14 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
         },
         conversation: ConversationRef {
             id: entry.conversation.uid.show(Prefix::Conversation).into(),
-            kind: entry.conversation.kind,
+            kind: entry.conversation.kind.into(),
             title: (!title.is_empty()).then(|| title.into()),
             stream_id: stream.map(|s| s.uid.show(Prefix::Stream).into()),
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread).into()),
         },
         author: messages::author(directory, &entry.conversation, event.actor, from.clone()),
         timing: Timing {
-            created_at: event.at,
+            created_at: event.at.into(),
             sequence: event.seq.0,
             thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
         },
@@ -232,9 +232,9 @@ pub(super) fn knock(entry: &Entry, decision: &Decision, directory: &Directory) -
     Knock {
         from: format!("{kind}:{author}").into(),
         place: place(entry).into(),
-        directedness: decision.directedness,
-        policy: decision.policy,
-        priority: decision.priority,
+        directedness: decision.directedness.into(),
+        policy: decision.policy.into(),
+        priority: decision.priority.into(),
         topic: topic(entry, decision, kind).into(),
         pull_with: "chat.read_thread".into(),
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::Change;
 use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::offer::Entry;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::MessageState;
 use serde_json::json;
 
 use super::feed::Live;

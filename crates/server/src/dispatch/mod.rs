@@ -40,7 +40,7 @@ use channel_count::ChannelCount;
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use erased::ErasedEvents;
 use feed::{Feed, Live};
-use replies::Replies;
+use replies::pending::Replies;
 
 /// Batches of effects that may wait. One is at most 256 commands' worth.
 const BATCHES: usize = 1024;

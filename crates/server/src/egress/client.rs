@@ -40,7 +40,7 @@ pub(crate) enum Answer {
     /// Any 2xx, whatever became of the body after it.
     Taken,
     /// 410: nobody is there any more, and nobody will be.
-    ErasedEvents,
+    Gone,
     /// It will not be taken, now or later: redirects, which are not followed, and the other 4xx.
     Refused { status: u16 },
     /// It may be taken another time, at the earliest after what the other side asked for.
@@ -147,7 +147,7 @@ fn answer(response: &Response) -> Answer {
     let status = response.status();
     let number = status.as_u16();
     match status {
-        StatusCode::GONE => Answer::ErasedEvents,
+        StatusCode::GONE => Answer::Gone,
         _ if status.is_success() => Answer::Taken,
         _ if is_passing(status) => {
             let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());

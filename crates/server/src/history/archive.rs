@@ -11,10 +11,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::directory::Directory;
 
 use super::export::{base_line, conversation_line, event_line, member_line};
@@ -25,7 +25,7 @@ pub(crate) struct Stretch {
     pub(crate) directory: Arc<Directory>,
     pub(crate) conversation: Arc<Conversation>,
     /// What the first follows from.
-    pub(crate) base: Option<Base>,
+    pub(crate) base: Option<LogSnapshot>,
     pub(crate) events: Vec<Arc<Event>>,
 }
 

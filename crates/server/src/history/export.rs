@@ -4,10 +4,10 @@ use std::fmt;
 use std::io::{self, Write};
 
 use chorus_core::codec::{self, Coded};
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, Keep};
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{ConversationKey, Prefix, Timestamp};
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::member::Member;
 use chorus_store::Place;
 use chorus_store::backup::BackupError;
@@ -185,10 +185,10 @@ fn conversation(lines: &mut Lines<'_>, reading: &Reading, part: &Part) -> Result
     let key = part.conversation.key;
     let roster = part.roster.iter().map(|(m, p)| (m.0, p.code())).collect();
     let (mut read, mut read_threads) = (Vec::new(), Vec::new());
-    for ((member, thread), mark) in &part.marks {
+    for ((member, thread), cursor) in &part.cursors {
         match thread {
-            None => read.push((member.0, mark.read.0)),
-            Some(thread) => read_threads.push((member.0, thread.0, mark.read.0)),
+            None => read.push((member.0, cursor.read.0)),
+            Some(thread) => read_threads.push((member.0, thread.0, cursor.read.0)),
         }
     }
     let line = conversation_line(&part.conversation);
@@ -275,7 +275,7 @@ pub(super) fn conversation_line(conversation: &Conversation) -> line::Conversati
     }
 }
 
-pub(super) fn base_line(conversation: ConversationKey, base: &Base) -> line::Base {
+pub(super) fn base_line(conversation: ConversationKey, base: &LogSnapshot) -> line::Base {
     line::Base {
         conversation: conversation.0,
         seq: base.seq.0,

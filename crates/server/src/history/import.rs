@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use chorus_core::codec;
 use chorus_core::model::conversation::{Conversation, Keep, Settings};
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::ids::{
     ConversationKey, MemberKey, Prefix, RoleKey, Seq, SessionKey, StreamKey, ThreadKey, Timestamp,
 };
 use chorus_core::model::member::{Member, Role, Session, Stream};
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::Head;
 use chorus_store::backup::BackupError;
 use chorus_store::history::{Part, Refused, Writing};
@@ -334,17 +334,19 @@ impl State {
         };
         writing.conversation(conversation.clone())?;
         let roster = c.roster.into_iter().map(|(m, p)| Ok((MemberKey(m), coded(p)?)));
-        let marks =
-            c.read.into_iter().map(|(m, seq)| ((MemberKey(m), None), Mark { read: Seq(seq) }));
+        let cursors = c
+            .read
+            .into_iter()
+            .map(|(m, seq)| ((MemberKey(m), None), ReadCursor { read: Seq(seq) }));
         let of_threads = c.read_threads.into_iter().map(|(m, thread, seq)| {
-            ((MemberKey(m), Some(ThreadKey(thread))), Mark { read: Seq(seq) })
+            ((MemberKey(m), Some(ThreadKey(thread))), ReadCursor { read: Seq(seq) })
         });
         self.part = Some(Part {
             conversation: Arc::new(conversation),
             head: Head::default(),
             roster: roster.collect::<Result<_, String>>()?,
             threads: Vec::new(),
-            marks: marks.chain(of_threads).collect(),
+            cursors: cursors.chain(of_threads).collect(),
             schedules: Vec::new(),
             base: None,
         });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
@@ -183,7 +183,7 @@ impl App {
         }
         let operator = self.directory().by_id(OPERATOR).cloned();
         let operator = operator.ok_or_else(|| Refusal::not_found("member"))?;
-        self.note(By::host(), Act::SignIn, "", Some(operator.key)).await?;
+        self.note(By::host(), Action::SignIn, "", Some(operator.key)).await?;
         self.operator_token(&operator).await.map(Some)
     }
 }

@@ -102,7 +102,7 @@ fn read(file: &Path) -> Result<Vec<Recorded>, String> {
         return Err("its signature is not over what it says".to_owned());
     }
     let heads = signed.heads;
-    let when = chorus_wire::time::format(heads.at);
+    let when = chorus_wire::time::format(heads.at.0);
     let of = |conversation: Option<Uid>, head: &Head| {
         let hash = hash(&head.hash).ok_or("a hash in it is none")?;
         Ok(Recorded { conversation, seq: head.seq, hash, when: when.clone() })

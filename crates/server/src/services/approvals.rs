@@ -142,10 +142,10 @@ impl App {
         let (source, decided) = (approval.source.as_ref(), approval.decided.as_ref());
         rest::Approval {
             id: approval.uid.show(Prefix::Approval),
-            state: approval.standing(self.now()),
+            state: approval.standing(self.now()).into(),
             agent: view::id(&directory, approval.member),
-            created_at: approval.at,
-            expires_at: approval.expires,
+            created_at: approval.at.into(),
+            expires_at: approval.expires.into(),
             tool,
             text,
             arguments,
@@ -153,7 +153,7 @@ impl App {
             source_event: source.map(|s| s.event.show(Prefix::Event)),
             source_conversation: source.map(|s| s.conversation.show(Prefix::Conversation)),
             decided_by: decided.map(|d| view::id(&directory, d.by)),
-            decided_at: decided.map(|d| d.at),
+            decided_at: decided.map(|d| d.at).map(Into::into),
             reason: decided.and_then(|d| d.reason.as_deref()).map(str::to_owned),
             event_id: None,
         }

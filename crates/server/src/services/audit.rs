@@ -4,36 +4,22 @@
 use std::collections::{HashMap, HashSet};
 
 use chorus_core::commands::notes;
-use chorus_core::model::audit::{Act, Note, Record};
+use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_store::{AuditPlace, Trace};
 use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 
 use super::{App, ids};
 use crate::auth::Caller;
 use crate::view;
+use crate::view::audit::Found;
 
 const PAGE: u32 = 100;
 const LONGEST_PAGE: u32 = 1_000;
 /// Characters of a name that are kept of what was refused.
 const NAME_CHARS: usize = 64;
-
-/// One entry of either log.
-pub(crate) enum Found {
-    Audit(AuditPlace, Record),
-    Log(Trace),
-}
-
-impl Found {
-    fn at(&self) -> Timestamp {
-        match self {
-            Self::Audit(_, record) => record.at,
-            Self::Log(trace) => trace.at,
-        }
-    }
-}
 
 /// Where a page begins in each of the logs.
 #[derive(Clone, Copy, Default)]
@@ -60,7 +46,7 @@ impl App {
             0 => return Err(Refusal::invalid("limit is at least 1")),
             n => n.min(LONGEST_PAGE) as usize,
         };
-        let since = query.since.unwrap_or_default();
+        let since = query.since.unwrap_or_default().0;
         let from = match query.after.as_deref() {
             Some(after) => Cursor::read(after)?,
             // Ids begin with their time.
@@ -131,7 +117,7 @@ impl App {
         });
         let heads = Heads {
             workspace_id: self.workspace_id.to_string(),
-            at: self.now(),
+            at: self.now().into(),
             audit: Head { seq: audit.block, hash: hex(audit.hash) },
             conversations: conversations.collect(),
         };
@@ -150,7 +136,8 @@ impl App {
         // A time to the millisecond would tell more of the content's length than anybody needs to know.
         let ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
         let took_ms = Some(ms.max(1).checked_next_power_of_two().unwrap_or(u32::MAX));
-        let note = Note { act: Act::CallTool, name: name.into(), member: None, refused, took_ms };
+        let note =
+            Note { act: Action::CallTool, name: name.into(), member: None, refused, took_ms };
         self.hand(caller.by, notes::Note(note));
     }
 
@@ -158,7 +145,7 @@ impl App {
     pub(crate) async fn note(
         &self,
         by: By,
-        act: Act,
+        act: Action,
         name: &str,
         member: Option<MemberKey>,
     ) -> Result<(), Refusal> {
@@ -167,12 +154,22 @@ impl App {
     }
 
     /// Only who runs the room may do this. A refusal is kept: core, which keeps all others, is not asked then.
-    pub(super) fn may_govern(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+    pub(super) fn may_govern(
+        &self,
+        caller: &Caller,
+        act: Action,
+        name: &str,
+    ) -> Result<(), Refusal> {
         self.keep_refusal(caller, act, name, caller.must_govern())
     }
 
     /// The same for what only an operator may do.
-    pub(super) fn may_operate(&self, caller: &Caller, act: Act, name: &str) -> Result<(), Refusal> {
+    pub(super) fn may_operate(
+        &self,
+        caller: &Caller,
+        act: Action,
+        name: &str,
+    ) -> Result<(), Refusal> {
         self.keep_refusal(caller, act, name, caller.must_operate())
     }
 
@@ -180,7 +177,7 @@ impl App {
     pub(super) fn keep_refusal(
         &self,
         caller: &Caller,
-        act: Act,
+        act: Action,
         name: &str,
         may: Result<(), Refusal>,
     ) -> Result<(), Refusal> {

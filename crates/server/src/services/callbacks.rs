@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use chorus_core::commands::deliveries;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Prefix, Seq, Uid};
-use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::limits::KEY_BYTES;
 use chorus_wire::rest::messages::NewMessage;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle, StandingCallback};
 use serde_json::Value;
@@ -214,7 +214,7 @@ impl App {
         };
         let url = self.callback_url(&callback);
         Ok(Took {
-            callback: Some(StandingCallback { url, expires_at: expires }),
+            callback: Some(StandingCallback { url, expires_at: expires.into() }),
             ..Took::default()
         })
     }

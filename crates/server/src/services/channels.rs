@@ -6,8 +6,8 @@ use std::sync::Arc;
 use chorus_core::commands::conversations::{
     self as commands, ChangeConversation, CreateConversation, RemoveSeat, SetSeat,
 };
+use chorus_core::language::names::confusables::look_alike;
 use chorus_core::language::names::fold;
-use chorus_core::language::names::looks::look_alike;
 use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Replies, Settings, TermsPatch, Visibility,
 };
@@ -33,7 +33,7 @@ impl App {
         new: NewChannel,
     ) -> Result<Channel, Refusal> {
         caller.must_not_be_a_turn()?;
-        let kind = new.kind.unwrap_or(ConversationKind::Channel);
+        let kind = new.kind.map_or(ConversationKind::Channel, |kind| kind.0);
         let (settings, members) = {
             let directory = self.directory();
             let stream =
@@ -41,7 +41,7 @@ impl App {
             let members = ids::members(&directory, &new.members)?;
             let seats: BTreeSet<_> = members.iter().chain([&caller.by.member]).copied().collect();
             let agents = seats.into_iter().filter(|member| directory.is_agent(*member)).count();
-            let replies = new.replies.unwrap_or(Replies::of_new(kind, agents));
+            let replies = new.replies.map_or(Replies::of_new(kind, agents), |replies| replies.0);
             let settings = Settings { replies, ..settings(kind, &new, stream)? };
             (settings, members)
         };
@@ -75,13 +75,13 @@ impl App {
             title: patch.title,
             description: patch.description,
             purpose: patch.purpose,
-            visibility: patch.visibility,
+            visibility: patch.visibility.map(|named| named.0),
             archived: patch.archived,
             lead,
             agent_budget: patch.agent_budget,
             keep,
             turns: patch.turns.map(turns).unwrap_or_default(),
-            replies: patch.replies,
+            replies: patch.replies.map(|named| named.0),
             idle_followup: patch.stimuli.as_ref().and_then(|s| s.idle_followup_ms),
             stimuli: patch.stimuli.map(stimuli).unwrap_or_default(),
             proactive: patch.proactive,
@@ -184,9 +184,9 @@ impl App {
         let member = ids::member(&self.directory(), member)?.key;
         let participation = put.participation.unwrap_or_default();
         let terms = terms(put)?;
-        let command = SetSeat { conversation, member, participation, terms };
+        let command = SetSeat { conversation, member, participation: participation.0, terms };
         let conversation = self.change(caller.by, command).await?;
-        Ok(conversations::seat(&self.directory(), &conversation, member, participation))
+        Ok(conversations::seat(&self.directory(), &conversation, member, participation.0))
     }
 
     /// Asks an agent to leave, or leaves as one; with a turn's token too.
@@ -281,7 +281,7 @@ fn settings(
         (_, title) => title,
     };
     let visibility = match (kind, new.visibility) {
-        (_, Some(visibility)) => visibility,
+        (_, Some(visibility)) => visibility.0,
         (ConversationKind::Channel, None) => Visibility::Public,
         _ => Visibility::Private,
     };

@@ -60,7 +60,7 @@ impl App {
             event_id: offer.entry.event.uid.show(Prefix::Event),
             holder: view::id(&directory, claim.holder),
             fence: claim.fence,
-            expires_at: claim.expires,
+            expires_at: claim.expires.into(),
             turn: frames::grant(&offer, granted),
             event,
         })))

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::App;
 use crate::auth::Caller;
 use crate::history;
+use crate::history::Signing;
 
 /// Where a backup is made before it is sent, in the data folder. A host that starts removes what one that was
 /// killed has left.
@@ -30,7 +31,7 @@ impl App {
     ) -> Result<mpsc::Receiver<io::Result<Bytes>>, Refusal> {
         caller.must_operate()?;
         let (tell, told) = mpsc::channel(PIECES);
-        let (place, sign, now) = (self.place.clone(), self.auth.signing(), self.now());
+        let (place, sign, now) = (self.place.clone(), Signing::with(&self.auth.keys()), self.now());
         tokio::task::spawn_blocking(move || {
             let mut out = BufWriter::with_capacity(PIECE, Pieces(tell.clone()));
             if let Err(error) = history::export(&place, &sign, now, &mut out) {

@@ -31,10 +31,10 @@ impl App {
     ) -> Result<Cursor, Refusal> {
         let place = self.place(caller, ids::conversation(conversation)?).await?;
         let (key, member) = (place.conversation.key, caller.by.member);
-        let mark = self.read(move |readers| readers.mark(key, member)).await?;
+        let cursor = self.read(move |readers| readers.cursor(key, member)).await?;
         Ok(Cursor {
             conversation: place.conversation.uid.show(Prefix::Conversation),
-            last_read_seq: mark.read.0,
+            last_read_seq: cursor.read.0,
             last_seq: place.head.seq.0,
         })
     }

@@ -13,7 +13,7 @@ use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Visibility};
 use chorus_core::model::digest::{Digest, Written};
 use chorus_core::model::error::Refusal;
-use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Seq};
+use chorus_core::model::ids::{EventRef, MemberKey, Seq};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::Notification;
 use chorus_wire::rest::digests::{self, Digests, Item, ListDigests};
@@ -26,19 +26,13 @@ use crate::auth::Caller;
 use crate::dispatch::Made;
 use crate::dispatch::connections::Note;
 use crate::view;
-use crate::view::messages::Shown;
+use crate::view::digests::Named;
 pub(crate) use scribe::Scribe;
 
 /// Digests that may wait to be told; what is beyond is stored all the same.
 pub(crate) const DIGESTS: usize = 256;
 /// Conversations looked through when none is named.
 const CONVERSATIONS: usize = 256;
-
-/// A message that a digest names, and why.
-pub(crate) struct Named {
-    pub kind: &'static str,
-    pub shown: Shown,
-}
 
 impl App {
     /// `GET /v1/digests`. Those of others are for who runs the room.
@@ -199,7 +193,7 @@ fn notification(shown: &digests::Digest, visibility: Visibility) -> notification
         digest_id: shown.id.clone(),
         conversation: shown.conversation.clone(),
         title: shown.title.clone(),
-        visibility: Some(visibility),
+        visibility: Some(visibility.into()),
         after_sequence: shown.after_seq,
         through_sequence: shown.through_seq,
         created_at: shown.created_at,
@@ -211,10 +205,4 @@ fn notification(shown: &digests::Digest, visibility: Visibility) -> notification
         calls: calls.map(|item| item.event_id.clone()).collect(),
         text: shown.written.as_ref().unwrap_or(&shown.text).clone(),
     }
-}
-
-/// The public id of a conversation's digest for one member.
-pub(crate) fn id(conversation: &Conversation, digest: &Digest, member: &str) -> String {
-    let conversation = conversation.uid.show(Prefix::Conversation);
-    format!("{conversation}:{}:{member}", digest.through)
 }

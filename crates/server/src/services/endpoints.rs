@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use chorus_core::commands::endpoints;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::endpoint::{self, Secret};
 use chorus_core::model::error::{Code, Refusal};
@@ -18,12 +18,14 @@ use chorus_wire::rest::endpoints::{
     Added, Endpoint, EndpointError, EndpointPatch, Endpoints, NewEndpoint, RotateEndpoint, Tested,
 };
 use chorus_wire::rest::members::NewMember;
+use chorus_wire::webhook;
 use url::Url;
 
 use super::{App, IdGenerator, ids};
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Caller, Stem, Turn, Vault};
-use crate::dispatch::webhook::{Breaker, payload};
+use crate::dispatch::webhook::health::Breaker;
+use crate::dispatch::webhook::state::SERVICE;
 use crate::egress::{self, Answer, To};
 use crate::view::id_of;
 
@@ -48,7 +50,7 @@ impl App {
         caller: &Caller,
         new: NewEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, &new.member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, &new.member)?;
         let url = self.connection_string(caller, &new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         for channel in &new.channels {
@@ -70,7 +72,7 @@ impl App {
         member: &str,
         new: RotateEndpoint,
     ) -> Result<Added, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let url = self.connection_string(caller, &new.url)?;
         let signing = Signing::of(&self.draw, new.sign, new.signing_secret.as_deref())?;
         let found = ids::member(&self.directory(), member)?.key;
@@ -86,7 +88,7 @@ impl App {
         member: &str,
         patch: EndpointPatch,
     ) -> Result<Endpoint, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
         match patch.paused {
             Some(true) => self.act_on(caller, found, endpoint::Act::Pause).await?,
@@ -102,7 +104,7 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<(), Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let found = ids::member(&self.directory(), member)?.key;
         self.act_on(caller, found, endpoint::Act::Remove).await
     }
@@ -113,7 +115,7 @@ impl App {
         caller: &Caller,
         member: &str,
     ) -> Result<Tested, Refusal> {
-        self.may_govern(caller, Act::ChangeEndpoint, member)?;
+        self.may_govern(caller, Action::ChangeEndpoint, member)?;
         let endpoint = endpoint_of(&self.directory(), member)?;
         let reached = self.reached(&endpoint)?;
         let uid = self.draw.uid(self.now())?;
@@ -133,7 +135,7 @@ impl App {
             attempt: 1,
             epoch: endpoint.epoch,
         };
-        let body = payload::test(self, &endpoint, &callback);
+        let body = test_body(self, &endpoint, &callback);
         let _place = self.webhooks.places.take(To::Endpoint(endpoint.member)).await;
         let headers = reached
             .signing
@@ -148,7 +150,7 @@ impl App {
         );
         let why = match posted.await {
             Answer::Taken => None,
-            Answer::ErasedEvents => Some("HTTP 410".to_owned()),
+            Answer::Gone => Some("HTTP 410".to_owned()),
             Answer::Refused { status } => Some(format!("HTTP {status}")),
             Answer::Again { why, .. } => Some(why.to_string()),
             Answer::Address => Some("its address may not be posted to".to_owned()),
@@ -169,7 +171,7 @@ impl App {
         }
         let new = NewMember {
             id: id.to_owned(),
-            kind: MemberKind::Agent,
+            kind: MemberKind::Agent.into(),
             handle: None,
             display_name,
             owner_id: None,
@@ -239,14 +241,14 @@ impl App {
             host: self.origin(&endpoint.url),
             state: endpoint.state.name().to_owned(),
             breaker: breaker.to_owned(),
-            open_until,
+            open_until: open_until.map(Into::into),
             failures: seen.failures,
             waiting: seen.waiting,
             signed: endpoint.signing.is_some(),
-            added_at: endpoint.added_at,
-            last_taken_at: seen.last_taken_at,
-            last_error: seen.last_error.map(|(at, why)| EndpointError { at, why }),
-            answered_test_at: seen.tried_at,
+            added_at: endpoint.added_at.into(),
+            last_taken_at: seen.last_taken_at.map(Into::into),
+            last_error: seen.last_error.map(|(at, why)| EndpointError { at: at.into(), why }),
+            answered_test_at: seen.tried_at.map(Into::into),
         }
     }
 }
@@ -304,4 +306,29 @@ impl Signing {
             _ => None,
         }
     }
+}
+
+/// The body of a POST that only tries the connection.
+fn test_body(app: &App, endpoint: &endpoint::Endpoint, callback: &Callback) -> Vec<u8> {
+    let directory = app.directory();
+    let body = webhook::Delivery {
+        channel: webhook::Channel {
+            id: callback.turn.conversation.show(Prefix::Conversation),
+            name: Some("connection test".to_owned()),
+            service: Some(SERVICE.to_owned()),
+            context: None,
+        },
+        message: webhook::Message {
+            id: callback.turn.event.show(Prefix::Event),
+            sender: SERVICE.to_owned(),
+            content: format!(
+                "A test of the connection to {}. What you answer is shown to nobody.",
+                id_of(&directory, endpoint.member)
+            ),
+        },
+        callback: app.callback_url(callback),
+        mcp: None,
+        chorus: Some(webhook::Extension { test: true, attempt: 1, ..Default::default() }),
+    };
+    serde_json::to_vec(&body).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Idempotency, MessageKind};
 use chorus_core::model::requests::{Audience, Post};
-use chorus_wire::attention::descriptors::KEY_BYTES;
+use chorus_wire::limits::KEY_BYTES;
 use chorus_wire::threads::CreateThread;
 use sha2::{Digest, Sha256};
 

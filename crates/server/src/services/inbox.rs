@@ -204,7 +204,7 @@ impl App {
                     Range::After(_) => page.shown.last().map(|s| Range::After(s.event.seq)),
                     _ => page.shown.first().map(|s| Range::Before(s.event.seq)),
                 };
-                let past = |s: &Shown| args.since.is_some_and(|since| s.event.at < since);
+                let past = |s: &Shown| args.since.is_some_and(|since| s.event.at < since.0);
                 // Going back, what comes next is older still.
                 let back = !matches!(range, Range::After(_));
                 let over = back && page.shown.first().is_some_and(past);
@@ -305,6 +305,6 @@ fn fits(found: &Found, args: &ListEvents) -> bool {
     };
     args.policy.is_none_or(|p| p == policy)
         && args.directedness.is_none_or(|d| d == directedness)
-        && args.since.is_none_or(|since| event.at >= since)
+        && args.since.is_none_or(|since| event.at >= since.0)
         && args.after_sequence.is_none_or(|after| event.seq.0 > after)
 }

@@ -137,13 +137,13 @@ fn show(directory: &Directory, inbox: &inbox::Inbox) -> Inbox {
         agent: view::id(directory, inbox.agent),
         name: inbox.name.to_string(),
         created_by: view::id(directory, inbox.created_by),
-        created_at: inbox.created_at,
-        rotated_at: inbox.rotated_at,
+        created_at: inbox.created_at.into(),
+        rotated_at: inbox.rotated_at.map(Into::into),
         channels: inbox.channels,
         allow: texts(&inbox.checks.allow),
         signed: inbox.checks.signing.is_some(),
         jwt_key: inbox.checks.key.as_deref().map(str::to_owned),
-        last_error: trouble.map(|t| InboxError { at: t.at, message: t.what.to_string() }),
+        last_error: trouble.map(|t| InboxError { at: t.at.into(), message: t.what.to_string() }),
     }
 }
 

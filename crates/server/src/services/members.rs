@@ -1,7 +1,7 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::limits;
@@ -25,13 +25,13 @@ impl App {
         caller: &Caller,
         new: NewMember,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Act::AddMember, &new.id)?;
+        self.may_govern(caller, Action::AddMember, &new.id)?;
         if let Some(role) = new.token_role {
-            self.may_give(caller, new.kind, role, &new.id)?;
+            self.may_give(caller, new.kind.0, role.0, &new.id)?;
         }
         let command = directory::AddMember {
             id: new.id,
-            kind: new.kind,
+            kind: new.kind.0,
             fields: MemberFields {
                 handle: new.handle,
                 display_name: new.display_name,
@@ -45,7 +45,7 @@ impl App {
         let member = self.change(caller.by, command).await?;
         let mut shown = view::members::member(&self.directory(), &member);
         if let Some(role) = new.token_role {
-            let token = self.hand_out(caller.by, &member, role, None, None).await?;
+            let token = self.hand_out(caller.by, &member, role.0, None, None).await?;
             shown.token = Some(token.token);
         }
         Ok(shown)
@@ -57,7 +57,7 @@ impl App {
         id: &str,
         patch: MemberPatch,
     ) -> Result<Member, Refusal> {
-        self.may_govern(caller, Act::ChangeMember, id)?;
+        self.may_govern(caller, Action::ChangeMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         let fields = MemberFields {
             handle: patch.handle,
@@ -77,7 +77,7 @@ impl App {
     }
 
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
-        self.may_govern(caller, Act::RemoveMember, id)?;
+        self.may_govern(caller, Action::RemoveMember, id)?;
         let member = ids::member(&self.directory(), id)?.key;
         self.change(caller.by, directory::RemoveMember { member }).await?;
         self.look_at_tokens();
@@ -128,11 +128,11 @@ impl App {
         let directory = self.directory();
         Whoami {
             member: view::members::member(&directory, &caller.member),
-            role: caller.authority(),
+            role: caller.authority().into(),
             workspace_id: self.workspace_id.to_string(),
             session_id: caller.session.map(|s| s.show(Prefix::Session)),
             jti: caller.jti.as_deref().map(str::to_owned),
-            expires_at: Some(caller.expires),
+            expires_at: Some(caller.expires.into()),
             turn: caller.turn.map(|turn| TurnScope {
                 conversation: turn.conversation.show(Prefix::Conversation),
                 event_id: turn.event.show(Prefix::Event),

@@ -13,8 +13,8 @@ use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
-use chorus_core::model::{thread, work};
-use chorus_wire::threads::descriptors::MAX_WAIT_SECONDS;
+use chorus_core::model::{activity, thread};
+use chorus_wire::limits::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
     StatusUpdated, Thread, UpdateThreadStatus,
@@ -48,12 +48,12 @@ impl App {
             workspace_id: self.workspace_id.to_string(),
             channel_id: conversation.uid.show(Prefix::Conversation),
             title: thread.title.to_string(),
-            kind: thread.kind,
-            status: thread.status,
+            kind: thread.kind.into(),
+            status: thread.status.into(),
             participants: thread.participants.iter().map(|m| id(&directory, *m)).collect(),
             last_seq: thread.last_seq,
-            created_at: thread.created_at,
-            updated_at: thread.updated_at,
+            created_at: thread.created_at.into(),
+            updated_at: thread.updated_at.into(),
             cursor: Some(cursor),
         })
     }
@@ -97,10 +97,10 @@ impl App {
         Ok(Posted {
             message_id: message_id(event.uid),
             seq: event.thread_seq,
-            thread_status: entry.thread.as_ref().map(|t| t.status).unwrap_or_default(),
-            created_at: event.at,
+            thread_status: entry.thread.as_ref().map(|t| t.status).unwrap_or_default().into(),
+            created_at: event.at.into(),
             duplicate,
-            event_registered: event_type.as_deref().map(work::is_registered),
+            event_registered: event_type.as_deref().map(activity::is_registered),
             redacted,
             unknown_names,
         })
@@ -180,7 +180,7 @@ impl App {
         let cursor = self.thread_cursor(caller, &conversation, &thread).await?;
         Ok(Acked {
             ok: true,
-            updated_at: self.now(),
+            updated_at: self.now().into(),
             last_read_seq: cursor.last_read_seq,
             last_acked_message_id: cursor.last_acked_message_id,
             unread: cursor.unread,
@@ -195,7 +195,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let caller = self.in_own_session(caller.clone()).await?;
         let change = Change {
-            status: Some(args.status),
+            status: Some(args.status.0),
             owner: None,
             reason: args.reason.unwrap_or_default(),
             summary: None,
@@ -204,8 +204,8 @@ impl App {
         let (thread, _) = self.move_thread(&caller, &args.thread_id, change).await?;
         Ok(StatusUpdated {
             thread_id: thread.uid.show(Prefix::Thread),
-            status: thread.status,
-            updated_at: thread.updated_at,
+            status: thread.status.into(),
+            updated_at: thread.updated_at.into(),
         })
     }
 
@@ -308,7 +308,7 @@ fn check_message(caller: &Caller, args: &PostMessage) -> Result<Option<String>, 
             "schema_version {given} is unknown; this host has {SCHEMA_VERSION}"
         )));
     }
-    match args.kind {
+    match args.kind.0 {
         MessageKind::Chat => Ok(None),
         MessageKind::Event => event_type(args.metadata.as_deref()).map(Some),
         MessageKind::System if caller.authority() >= Authority::Orchestrator => Ok(None),

@@ -22,11 +22,11 @@ impl App {
         caller.must_not_be_a_turn()?;
         let channel = self.place(caller, ids::conversation(id)?).await?.conversation;
         let now = self.now();
-        let since = query.since.unwrap_or(now.plus(-LATELY_MS));
-        if now.since(since) > LONGEST_MS {
+        let since = query.since.unwrap_or(now.plus(-LATELY_MS).into());
+        if now.since(since.0) > LONGEST_MS {
             return Err(Refusal::invalid("since is at most 31 days ago"));
         }
-        let found = self.read(move |readers| readers.moderation(&channel, since)).await?;
+        let found = self.read(move |readers| readers.moderation(&channel, since.0)).await?;
         let ratio = found.replies as f64 / found.human_messages as f64;
         Ok(Moderation {
             since,

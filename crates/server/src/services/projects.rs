@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chorus_core::commands::projects;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Uid};
@@ -28,7 +28,7 @@ impl App {
         caller: &Caller,
         new: NewProject,
     ) -> Result<Project, Refusal> {
-        self.may_govern(caller, Act::CreateProject, &new.title)?;
+        self.may_govern(caller, Action::CreateProject, &new.title)?;
         let links = new.channels.iter().map(|link| {
             let conversation = ids::conversation(&link.channel)?;
             Ok(Linking { conversation, default: link.default, mirror: link.mirror_members })
@@ -173,7 +173,7 @@ impl App {
         let fields = TaskFields {
             title: Some(new.title.into()),
             text: Some(new.text.into()),
-            state: new.state,
+            state: new.state.map(|named| named.0),
             assignee: new.assignee.map(|id| Some(id.into())),
             depends_on: Some(tasks_of(&new.depends_on)?),
             thread: new.thread.as_deref().map(ids::thread).transpose()?.map(Some),
@@ -197,7 +197,7 @@ impl App {
         let fields = TaskFields {
             title: patch.title.map(Into::into),
             text: patch.text.map(Into::into),
-            state: patch.state,
+            state: patch.state.map(|named| named.0),
             assignee: patch.assignee.map(|id| id.map(Into::into)),
             depends_on: patch.depends_on.as_deref().map(tasks_of).transpose()?,
             thread,
@@ -315,7 +315,7 @@ fn project(directory: &Directory, titles: &Titles, p: &project::Project) -> Proj
         title: p.title.to_string(),
         description: p.description.to_string(),
         created_by: view::id(directory, p.created_by),
-        created_at: p.created_at,
+        created_at: p.created_at.into(),
         members: p.members.iter().map(|m| member_of(directory, p, m)).collect(),
         channels: p.links.iter().map(|l| link_of(titles, l)).collect(),
         tasks,
@@ -353,13 +353,13 @@ fn task_of(directory: &Directory, project: &project::Project, task: &project::Ta
         project: project.uid.show(Prefix::Project),
         title: task.title.to_string(),
         text: task.text.to_string(),
-        state: task.state,
+        state: task.state.into(),
         assignee: task.assignee.as_deref().map(str::to_owned),
         depends_on: task.depends_on.iter().map(|on| shown(*on)).collect(),
         waits_for: project.awaited(task).map(|t| shown(t.uid)).collect(),
         thread: task.thread.map(|(_, _, uid)| uid.show(Prefix::Thread)),
         created_by: view::id(directory, task.created_by),
-        created_at: task.created_at,
-        updated_at: task.updated_at,
+        created_at: task.created_at.into(),
+        updated_at: task.updated_at.into(),
     }
 }

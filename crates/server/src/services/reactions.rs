@@ -31,7 +31,10 @@ impl App {
         let detail = detail.map(Into::into);
         let Reacted { entry, disposition } =
             self.submit(caller.by, React { message, signal, detail, on }).await?;
-        Ok(ReactionAnswer { event_id: entry.map(|e| e.event.uid.show(Prefix::Event)), disposition })
+        Ok(ReactionAnswer {
+            event_id: entry.map(|e| e.event.uid.show(Prefix::Event)),
+            disposition: disposition.map(Into::into),
+        })
     }
 
     /// `chat.react`.
@@ -42,7 +45,7 @@ impl App {
     ) -> Result<tools::Reacted, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
         let answer =
-            self.react(&caller, &args.in_reply_to, args.signal, args.eta, !args.remove).await?;
+            self.react(&caller, &args.in_reply_to, args.signal.0, args.eta, !args.remove).await?;
         Ok(tools::Reacted { event_id: answer.event_id, disposition: answer.disposition })
     }
 }

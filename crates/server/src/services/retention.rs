@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chorus_core::commands::retention::{Droppable, HeldBy, Trim};
+use chorus_core::commands::retention::{Droppable, HoldReason, Trim};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Keep};
 use chorus_core::model::error::{Code, Refusal};
@@ -80,7 +80,7 @@ impl App {
     async fn drop_old_of(&self, conversation: &Arc<Conversation>) -> Result<(), Refusal> {
         while !self.drain.is_draining() {
             let Droppable { base, through, held } = self.droppable(conversation.uid).await?;
-            if held.is_some_and(|held| held.by == HeldBy::Damage) {
+            if held.is_some_and(|held| held.by == HoldReason::Damage) {
                 let why =
                     "it is damaged, and nothing of it is dropped; `chorus doctor` says what it has";
                 return Err(Refusal::new(Code::Unavailable, why));

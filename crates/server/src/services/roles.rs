@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chorus_core::commands::{Command, directory};
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::member;
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
@@ -21,12 +21,12 @@ impl App {
     }
 
     pub(crate) async fn add_role(&self, caller: &Caller, new: NewRole) -> Result<Role, Refusal> {
-        self.may_govern(caller, Act::AddRole, &new.name)?;
+        self.may_govern(caller, Action::AddRole, &new.name)?;
         self.role(caller, directory::AddRole { name: new.name }).await
     }
 
     pub(crate) async fn remove_role(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
-        self.may_govern(caller, Act::RemoveRole, name)?;
+        self.may_govern(caller, Action::RemoveRole, name)?;
         let role = ids::role(&self.directory(), name)?.key;
         self.role(caller, directory::RemoveRole { role }).await.map(drop)
     }
@@ -39,7 +39,7 @@ impl App {
         member: &str,
         on: bool,
     ) -> Result<Role, Refusal> {
-        self.may_govern(caller, Act::SetRoleMember, name)?;
+        self.may_govern(caller, Action::SetRoleMember, name)?;
         let (role, member) = {
             let directory = self.directory();
             (ids::role(&directory, name)?.key, ids::member(&directory, member)?.key)

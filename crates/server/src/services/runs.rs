@@ -43,7 +43,7 @@ impl App {
         args: SetChannelReaction,
     ) -> Result<ReactionSet, Refusal> {
         let caller = self.in_turn(caller, args.turn.as_deref())?;
-        let set = self.react(&caller, &args.message_id, args.signal, None, !args.remove).await?;
+        let set = self.react(&caller, &args.message_id, args.signal.0, None, !args.remove).await?;
         Ok(ReactionSet { event_id: set.event_id, disposition: set.disposition })
     }
 

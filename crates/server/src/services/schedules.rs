@@ -130,9 +130,9 @@ impl App {
             targets: s.targets.iter().map(|m| id(*m)).collect(),
             progress_key: text(&s.progress_key),
             initiative_key: text(&s.initiative_key),
-            created_at: s.created_at,
+            created_at: s.created_at.into(),
             paused: s.paused,
-            next_at: s.next_at,
+            next_at: s.next_at.map(Into::into),
             fired: s.fired,
             last: s.firings.last().map(firing),
             firings: s.firings.iter().rev().map(firing).collect(),
@@ -142,7 +142,7 @@ impl App {
 
 fn firing(firing: &schedule::Firing) -> Firing {
     let stimulus = firing.stimulus.show(Prefix::Stimulus);
-    Firing { at: firing.at, stimulus, result: firing.how }
+    Firing { at: firing.at.into(), stimulus, result: firing.how.into() }
 }
 
 /// When it is to fire; none where nothing is said of it.

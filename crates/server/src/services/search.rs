@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::language::search::{Piece, Query, snippet};
-use chorus_core::model::conversation::Conversation;
+use chorus_core::language::search::{Query, snippet};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
 use chorus_store::Readers;
@@ -22,7 +21,7 @@ use super::{App, ids};
 use crate::auth::Caller;
 use crate::indexer::Hints;
 use crate::view;
-use crate::view::messages::Shown;
+use crate::view::search::FoundMessage;
 
 /// How long a search waits for the index to have what was said just before.
 const CATCH_UP: Duration = Duration::from_millis(100);
@@ -57,13 +56,6 @@ struct Cursor {
     skip: usize,
 }
 
-/// A message that was found.
-pub(crate) struct Hit {
-    pub conversation: Arc<Conversation>,
-    pub shown: Shown,
-    pub snippet: Vec<Piece>,
-}
-
 impl App {
     /// `GET /v1/search`.
     pub(crate) async fn search(&self, caller: &Caller, asked: Search) -> Result<Found, Refusal> {
@@ -90,8 +82,8 @@ impl App {
             author,
             only,
             scope: asked.scope.unwrap_or_default(),
-            since: asked.since,
-            until: asked.until,
+            since: asked.since.map(|t| t.0),
+            until: asked.until.map(|t| t.0),
             now: self.now(),
             limit: limit(asked.limit)?,
         };
@@ -134,7 +126,7 @@ impl Look {
         among: &HashSet<ConversationKey>,
         mut cursor: Cursor,
         find: impl Fn(&Ask<'_>) -> Result<Window, Error>,
-    ) -> Result<(Vec<Hit>, Option<Cursor>), Error> {
+    ) -> Result<(Vec<FoundMessage>, Option<Cursor>), Error> {
         let mut hits = Vec::new();
         for _ in 0..WINDOWS {
             let window = find(&Ask {
@@ -170,7 +162,7 @@ impl Look {
     }
 
     /// The message there as it is now, if it is still what is looked for.
-    fn hit(&self, readers: &Readers, at: EventRef) -> Result<Option<Hit>, Error> {
+    fn hit(&self, readers: &Readers, at: EventRef) -> Result<Option<FoundMessage>, Error> {
         let Some(stored) = readers.entry_at(at)? else { return Ok(None) };
         let event = &stored.entry.event;
         let is_meant = is_shown(self.viewer, &stored)
@@ -181,7 +173,7 @@ impl Look {
         let Some(content) = stored.content.as_ref().filter(|_| is_meant) else { return Ok(None) };
         let Some(snippet) = snippet(&self.query, &content.text) else { return Ok(None) };
         let conversation = stored.entry.conversation.clone();
-        Ok(posted(stored).map(|shown| Hit { conversation, shown, snippet }))
+        Ok(posted(stored).map(|shown| FoundMessage { conversation, shown, snippet }))
     }
 }
 

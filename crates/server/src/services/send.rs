@@ -61,7 +61,7 @@ impl App {
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
             seq: event.seq.0,
             thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
-            created_at: event.at,
+            created_at: event.at.into(),
             duplicate,
             redacted,
             told: self.told(&entry),
@@ -86,7 +86,7 @@ impl App {
             thread_id: entry.thread.as_ref().map(|t| t.uid.show(Prefix::Thread)),
             sequence: event.seq.0,
             thread_sequence: (event.thread_seq > 0).then_some(event.thread_seq),
-            created_at: event.at,
+            created_at: event.at.into(),
             duplicate,
             redacted,
             told: self.told(&entry),
@@ -104,8 +104,8 @@ impl App {
         let (conversation, text) = (post.conversation, post.message.text.clone());
         let attention = self.submit(caller.by, queries::Preview(post)).await?;
         Ok(Preview {
-            intent: attention.intent,
-            rest: attention.rest,
+            intent: attention.intent.into(),
+            rest: attention.rest.into(),
             told: told(&self.directory(), &attention.told),
             unknown_names: self
                 .unknown_names_in(caller, conversation, &text, &attention.told)
@@ -294,7 +294,7 @@ impl OutgoingMessage {
         Self {
             conversation,
             thread: Some(args.thread_id),
-            kind: args.kind,
+            kind: args.kind.0,
             text: Some(args.body),
             content: None,
             in_reply_to: args.in_reply_to,
@@ -325,7 +325,7 @@ impl From<NewMessage> for OutgoingMessage {
             recipient: new.recipient,
             mentions: new.mentions,
             visibility: new.visibility,
-            directedness: new.directedness,
+            directedness: new.directedness.map(|named| named.0),
             metadata: new.metadata,
             source: new.source,
             only: new.only,
@@ -348,7 +348,7 @@ impl From<SendMessage> for OutgoingMessage {
             recipient: args.recipient,
             mentions: args.mentions,
             visibility: Some(args.visibility),
-            directedness: Some(args.directedness),
+            directedness: Some(args.directedness.0),
             metadata: args.metadata,
             source: None,
             only: args.only,

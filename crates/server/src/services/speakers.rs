@@ -50,14 +50,14 @@ fn shown(directory: &Directory, subject: &turns::Subject) -> Subject {
         member: view::id(directory, lease.member),
         event: cause.show(Prefix::Event),
         fence: lease.fence,
-        granted_at: lease.granted_at,
+        granted_at: lease.granted_at.into(),
         accepted: lease.accepted,
         said: lease.said,
     });
     let waiting = subject.waiting.iter().map(|waits| Waiting {
         member: view::id(directory, waits.member),
         event: waits.event.show(Prefix::Event),
-        since: waits.since,
+        since: waits.since.into(),
         owed: waits.obligation,
     });
     Subject {

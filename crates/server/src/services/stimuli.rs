@@ -37,7 +37,7 @@ impl App {
         };
         let command = requests::NewStimulus {
             conversation,
-            kind: new.kind,
+            kind: new.kind.0,
             source,
             thread,
             text: new.text.into(),
@@ -47,7 +47,7 @@ impl App {
             progress_key: new.progress_key.map(Into::into),
             dedupe_key: new.dedupe_key.map(Into::into),
             initiative_key: new.initiative_key.map(Into::into),
-            expires_at: new.expires_at,
+            expires_at: new.expires_at.map(|t| t.0),
         };
         self.stimulus_of(caller, Stimulate(command)).await
     }
@@ -113,8 +113,8 @@ impl App {
         Stimulus {
             id: s.uid.show(Prefix::Stimulus),
             conversation: conversation.uid.show(Prefix::Conversation),
-            kind: s.kind,
-            state: s.state,
+            kind: s.kind.into(),
+            state: s.state.into(),
             scope: if s.thread.is_some() { StimulusScope::Thread } else { StimulusScope::Channel },
             thread: s.thread.map(|(_, uid)| uid.show(Prefix::Thread)),
             source: id(s.source),
@@ -128,10 +128,10 @@ impl App {
             progress_key: text(&s.progress_key),
             dedupe_key: text(&s.dedupe_key),
             initiative_key: text(&s.initiative_key),
-            created_at: s.created_at,
-            due_at: s.state.is_queued().then_some(s.due_at),
-            expires_at: s.expires_at,
-            ended_at: s.ended_at,
+            created_at: s.created_at.into(),
+            due_at: s.state.is_queued().then_some(s.due_at.into()),
+            expires_at: s.expires_at.map(Into::into),
+            ended_at: s.ended_at.map(Into::into),
             event_id: s.said.map(|uid| uid.show(Prefix::Event)),
             superseded_by: s.by.map(|uid| uid.show(Prefix::Stimulus)),
             reason: text(&s.reason),

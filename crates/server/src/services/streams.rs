@@ -1,7 +1,7 @@
 //! Streams: named lines of work with an owner.
 
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, StreamKey, Uid};
 use chorus_core::state::directory::Directory;
@@ -24,7 +24,7 @@ impl App {
         caller: &Caller,
         new: NewStream,
     ) -> Result<Stream, Refusal> {
-        self.may_govern(caller, Act::AddStream, &new.name)?;
+        self.may_govern(caller, Action::AddStream, &new.name)?;
         let owner = {
             let directory = self.directory();
             let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;

@@ -51,7 +51,7 @@ impl App {
                 if let Some((span, traces, writer)) = traced {
                     let answer = match &done {
                         Ok(output) => Ok(C::logged(output)),
-                        Err(NotDone::Held(_)) => Ok(None),
+                        Err(NotDone::AwaitsApproval(_)) => Ok(None),
                         Err(NotDone::Refused(refusal)) => Err(refusal.code),
                     };
                     traces.answered(span, answer, writer.commit());
@@ -71,7 +71,7 @@ impl App {
                 Ok(Err(NotDone::Refused(refusal))) => {
                     Err(retention::explain(readers, refusal).await)
                 }
-                Ok(Err(held @ NotDone::Held(_))) => {
+                Ok(Err(held @ NotDone::AwaitsApproval(_))) => {
                     // Whoever asked looks it up next.
                     caught_up(&writer).await?;
                     Err(held.into())

@@ -78,10 +78,10 @@ fn change(directory: &Directory, patch: WorkPatch) -> Result<WorkChange, Refusal
         None => None,
     };
     let bindings = |all: Vec<thread_work::Binding>| {
-        all.into_iter().map(|b| Binding { kind: b.kind, id: b.id.into() }).collect()
+        all.into_iter().map(|b| Binding { kind: b.kind.0, id: b.id.into() }).collect()
     };
     Ok(WorkChange {
-        status: patch.status,
+        status: patch.status.map(|named| named.0),
         topic_kind: patch.topic_kind.map(|kind| kind.map(Into::into)),
         owner_session,
         initiative_key: patch.initiative_key.map(|key| key.map(Into::into)),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use chorus_core::commands::threads::{ChangeThread, ThreadState};
+use chorus_core::model::activity;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Idempotency, Message, MessageKind};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, Uid};
 use chorus_core::model::requests::{Home, OpenThread};
 use chorus_core::model::thread::{self, ThreadStatus};
-use chorus_core::model::work;
 use chorus_store::Readers;
 use chorus_wire::canonical;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Threads};
@@ -80,7 +80,7 @@ impl App {
             home,
             root: new.root.as_deref().map(ids::event).transpose()?,
             title: title.to_owned(),
-            kind: new.kind.unwrap_or_default(),
+            kind: new.kind.unwrap_or_default().0,
             owner,
             participants,
             idempotency,
@@ -109,7 +109,7 @@ impl App {
             None => None,
         };
         let change = Change {
-            status: patch.status,
+            status: patch.status.map(|named| named.0),
             owner,
             reason: patch.reason.unwrap_or_default(),
             summary: patch.summary,
@@ -213,10 +213,10 @@ fn note(
 ) -> Result<Message, Refusal> {
     let mut fields: Map<String, Value> = match metadata {
         Some(raw) => serde_json::from_str(raw.get())
-            .map_err(|_| Refusal::invalid("metadata is a JSON object"))?,
+            .map_err(|_| Refusal::invalid("metadata must be a JSON object"))?,
         None => Map::new(),
     };
-    fields.insert("event_type".to_owned(), work::status_type(status).into());
+    fields.insert("event_type".to_owned(), activity::status_type(status).into());
     fields.insert("status".to_owned(), status.name().into());
     let raw = to_raw_value(&fields).map_err(|e| Refusal::invalid(format!("metadata: {e}")))?;
     let text = match reason.trim() {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Uid};
@@ -19,23 +19,21 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::{App, ids};
-use crate::auth::{Caller, Issued, SKEW_MS};
+use crate::auth::{Caller, Issued, LONGEST_TTL_S, SKEW_MS};
 use crate::view;
 
 /// A day: long enough for a run, short enough to be lost.
 const TTL_S: u64 = 24 * 3600;
 /// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
 pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
-/// A year, for what a person keeps in a file and asks for.
-pub(crate) const LONGEST_TTL_S: u64 = 366 * 24 * 3600;
 
 impl App {
     /// `POST /v1/tokens`.
     pub(crate) async fn issue(&self, caller: &Caller, new: NewToken) -> Result<Token, Refusal> {
-        self.may_govern(caller, Act::IssueToken, &new.agent)?;
+        self.may_govern(caller, Action::IssueToken, &new.agent)?;
         let session = new.session.as_deref().map(ids::session).transpose()?;
         let known = self.directory().by_id(&new.agent).cloned();
-        let kind = match (&known, new.role) {
+        let kind = match (&known, new.role.0) {
             (Some(member), _) => member.kind,
             (None, Authority::Operator) => MemberKind::Human,
             (None, _) => MemberKind::Agent,
@@ -45,7 +43,7 @@ impl App {
             return Err(Refusal::new(Code::Conflict, why));
         }
         check_ttl(new.ttl_s)?;
-        self.may_give(caller, kind, new.role, &new.agent)?;
+        self.may_give(caller, kind, new.role.0, &new.agent)?;
         if let (Some(uid), Some(member)) = (session, &known) {
             let other =
                 self.directory().session_by_uid(uid).is_some_and(|s| s.member != member.key);
@@ -61,7 +59,7 @@ impl App {
                 self.change(caller.by, command).await?
             }
         };
-        self.hand_out(caller.by, &member, new.role, session, new.ttl_s).await
+        self.hand_out(caller.by, &member, new.role.0, session, new.ttl_s).await
     }
 
     /// `GET /v1/tokens`: all of them for who runs or audits the room, its own for everybody else.
@@ -89,10 +87,10 @@ impl App {
             .map(|token| TokenInfo {
                 jti: token.jti.to_string(),
                 member: view::id(&directory, token.member),
-                role: token.authority,
+                role: token.authority.into(),
                 session: token.session.map(|s| s.show(Prefix::Session)),
-                issued_at: token.issued,
-                expires_at: token.expires,
+                issued_at: token.issued.into(),
+                expires_at: token.expires.into(),
                 kid: token.kid.to_string(),
                 revoked: token.revoked
                     || directory.member(token.member).is_none_or(|member| member.removed),
@@ -106,7 +104,7 @@ impl App {
     pub(crate) async fn revoke(&self, caller: &Caller, jti: &str) -> Result<(), Refusal> {
         let own = caller.jti.as_deref() == Some(jti);
         if !own {
-            self.may_govern(caller, Act::RevokeToken, jti)?;
+            self.may_govern(caller, Action::RevokeToken, jti)?;
         }
         let plain = jti.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         if jti.is_empty() || jti.len() > 64 || !plain {
@@ -130,7 +128,7 @@ impl App {
         caller.must_not_be_a_turn()?;
         let own = *caller.member.id == *id;
         if !own {
-            self.may_govern(caller, Act::RevokeToken, id)?;
+            self.may_govern(caller, Action::RevokeToken, id)?;
         }
         let (member, live) = {
             let (directory, now) = (self.directory(), self.now());
@@ -147,7 +145,7 @@ impl App {
     /// `POST /v1/tokens/rotate`: tokens and turns have other keys from here on. Tokens of the key before are honoured until
     /// they end, if they are in the list; turns and callbacks of the one before have ended.
     pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
-        self.may_operate(caller, Act::RotateKey, "")?;
+        self.may_operate(caller, Action::RotateKey, "")?;
         let _nothing_is_signed = self.rotating.write().await;
         let (now, kid) = (self.now(), self.auth.kid());
         let last = {
@@ -176,12 +174,14 @@ impl App {
         // Before anything that can break off: who works on something goes on with another token.
         let offered = self.submit(By::host(), deliveries::OfferAgain);
         let kid = self.auth.kid();
-        self.note(caller.by, Act::RotateKey, &kid, None).await?;
+        self.note(caller.by, Action::RotateKey, &kid, None).await?;
         self.look_at_tokens();
         offered.await?;
         let retired = self.auth.retired(now).into_iter();
-        let shown =
-            |old: crate::auth::Retired| RetiredKey { honoured_until: old.until(), kid: old.kid };
+        let shown = |old: crate::auth::Retired| RetiredKey {
+            honoured_until: old.until().into(),
+            kid: old.kid,
+        };
         Ok(RotatedKey { kid: kid.to_string(), retired: retired.map(shown).collect() })
     }
 
@@ -194,7 +194,7 @@ impl App {
         to: &str,
     ) -> Result<(), Refusal> {
         let may = may_issue(&caller.by, kind, role);
-        self.keep_refusal(caller, Act::IssueToken, to, may)
+        self.keep_refusal(caller, Action::IssueToken, to, may)
     }
 
     /// Notes a token and signs it.
@@ -232,7 +232,7 @@ impl App {
         };
         // Nobody has it before it is in the list.
         self.change(by, directory::IssueToken(asked)).await?;
-        Ok(Token { token, jti, expires_at: expires })
+        Ok(Token { token, jti, expires_at: expires.into() })
     }
 
     /// Forgets tokens that are over, and what agents were told so long ago that it counts no more.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::commands::{Command, deliveries};
 use chorus_core::model::caller::{Authority, By};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::model::thread::ThreadStatus;
@@ -69,7 +69,7 @@ impl App {
         params: DispositionParams,
     ) -> Result<DispositionResult, Refusal> {
         let caller = self.in_turn(caller, params.turn.as_deref())?;
-        self.end(&caller, &params.event_id, params.disposition, params.note).await
+        self.end(&caller, &params.event_id, params.disposition.0, params.note).await
     }
 
     /// `chat.defer`.
@@ -124,7 +124,7 @@ impl App {
                     event_id: None,
                     disposition: None,
                     thread_id: Some(thread.uid.show(Prefix::Thread)),
-                    status: Some(thread.status),
+                    status: Some(thread.status.into()),
                 })
             }
             _ => Err(Refusal::invalid("give eventId or threadId, and not both")),
@@ -149,7 +149,10 @@ impl App {
         C: Command<Output = deliveries::Disposed>,
     {
         let deliveries::Disposed { event, disposition } = self.submit(by, command).await?;
-        Ok(DispositionResult { event_id: event.show(Prefix::Event), disposition })
+        Ok(DispositionResult {
+            event_id: event.show(Prefix::Event),
+            disposition: disposition.into(),
+        })
     }
 
     /// Proof of life of the runs that a session has accepted.

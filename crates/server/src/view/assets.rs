@@ -15,6 +15,6 @@ pub(crate) fn asset(directory: &Directory, asset: &asset::Asset) -> Asset {
         bytes: asset.bytes,
         sha256: asset.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
         created_by: id(directory, asset.by),
-        created_at: asset.at,
+        created_at: asset.at.into(),
     }
 }

@@ -7,8 +7,26 @@ use chorus_core::state::directory::Directory;
 use chorus_wire::code;
 use chorus_wire::rest::audit::AuditEntry;
 
+use chorus_core::model::audit::Record;
+use chorus_core::model::ids::Timestamp;
+use chorus_store::{AuditPlace, Trace};
+
 use super::id;
-use crate::services::audit::Found;
+
+/// One entry of either log.
+pub(crate) enum Found {
+    Audit(AuditPlace, Record),
+    Log(Trace),
+}
+
+impl Found {
+    pub(crate) fn at(&self) -> Timestamp {
+        match self {
+            Self::Audit(_, record) => record.at,
+            Self::Log(trace) => trace.at,
+        }
+    }
+}
 
 pub(crate) fn entry(
     directory: &Directory,
@@ -26,10 +44,10 @@ pub(crate) fn entry(
     };
     match found {
         Found::Audit(_, record) => AuditEntry {
-            at: record.at,
+            at: record.at.into(),
             by: by(record.by),
             session: session(record.session),
-            role: Some(record.authority),
+            role: Some(record.authority.into()),
             kind: record.act.name().to_owned(),
             conversation: home(record.event),
             seq: record.event.map(|event| event.seq.0).filter(|seq| *seq > 0),
@@ -40,7 +58,7 @@ pub(crate) fn entry(
             took_ms: record.took_ms,
         },
         Found::Log(trace) => AuditEntry {
-            at: trace.at,
+            at: trace.at.into(),
             by: by(trace.by),
             session: session(trace.session),
             role: None,

@@ -27,22 +27,22 @@ pub(crate) fn channel(
     let stream = settings.stream.and_then(|key| directory.stream(key));
     Channel {
         id: conversation.uid.show(Prefix::Conversation),
-        kind: conversation.kind,
+        kind: conversation.kind.into(),
         title: settings.title.to_string(),
         description: settings.description.to_string(),
         purpose: settings.purpose.to_string(),
-        visibility: settings.visibility,
+        visibility: settings.visibility.into(),
         stream: stream.map(|s| s.uid.show(Prefix::Stream)),
         archived: settings.archived,
         lead: settings.lead.map(|m| id(directory, m)),
-        created_at: conversation.created_at,
+        created_at: conversation.created_at.into(),
         last_seq: head.seq.0,
         agent_budget: settings.agent_budget,
         keep: settings.keep.map(|keep| keep.to_string()),
         base_seq: base_seq(head),
         held: None,
         turns: turns(settings.turns.unwrap_or_default()),
-        replies: settings.replies,
+        replies: settings.replies.into(),
         proactive: settings.proactive,
         stimuli: stimuli(settings.stimuli.unwrap_or_default(), settings.idle_followup),
         unattended: head.unattended,
@@ -79,11 +79,11 @@ pub(crate) fn indexed(seat: &Unread) -> Indexed {
     let conversation = &seat.conversation;
     Indexed {
         id: conversation.uid.show(Prefix::Conversation),
-        kind: conversation.kind,
+        kind: conversation.kind.into(),
         title: conversation.settings.title.to_string(),
         archived: conversation.settings.archived,
         last_seq: seat.last.0,
-        last_at: seat.last_at,
+        last_at: seat.last_at.into(),
         last_read_seq: seat.read.0,
         unread: seat.messages,
         mentions: seat.mentions,
@@ -96,7 +96,7 @@ pub(crate) fn base_seq(head: Head) -> Option<u64> {
     (head.base.0 > 0).then_some(head.base.0)
 }
 
-pub(crate) fn held(held: retention::Held) -> Held {
+pub(crate) fn held(held: retention::Hold) -> Held {
     Held { seq: held.seq.0, by: held.by.name().to_owned() }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn seat(
         display_name: author_in(directory, conversation, member).display_name.into_owned(),
         display: is_agent.then_some(display),
         session_id: settings.pinned_session(member).map(|uid| uid.show(Prefix::Session)),
-        participation,
+        participation: participation.into(),
         mirrored: mirrors().map(|(project, _, m)| project.mirrored_id(m)).collect(),
         by_mirror: mirrors().any(|(_, link, _)| link.seated.contains(&member)),
     }
@@ -138,16 +138,16 @@ pub(crate) fn thread(
         conversation: conversation.uid.show(Prefix::Conversation),
         root: root.map(|uid| uid.show(Prefix::Event)),
         title: thread.title.to_string(),
-        kind: thread.kind,
-        status: thread.status,
+        kind: thread.kind.into(),
+        status: thread.status.into(),
         owner: thread.owner.map(|m| id(directory, m)),
         participants: thread.participants.iter().map(|m| id(directory, *m)).collect(),
         last_seq: thread.last_seq,
         unattended: thread.unattended,
         paused: is_paused(budgets, conversation, thread),
         work: thread_work::work(directory, &thread.work),
-        created_at: thread.created_at,
-        updated_at: thread.updated_at,
+        created_at: thread.created_at.into(),
+        updated_at: thread.updated_at.into(),
     }
 }
 

@@ -7,11 +7,17 @@ use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::digests::{Count, Digest, Item};
 
+use super::messages::Shown;
 use super::{id, messages};
-use crate::services::digests::{self as app, Named};
 
 /// Longest beginning of a message, in characters.
 const BEGINNING: usize = 200;
+
+/// A message that a digest names, and why.
+pub(crate) struct Named {
+    pub kind: &'static str,
+    pub shown: Shown,
+}
 
 pub(crate) fn digest(
     directory: &Directory,
@@ -25,15 +31,15 @@ pub(crate) fn digest(
     let member = id(directory, part.member);
     let authors = digest.authors.iter();
     let mut shown = Digest {
-        id: app::id(conversation, digest, &member),
+        id: digest_id(conversation, digest, &member),
         conversation: conversation.uid.show(Prefix::Conversation),
         title: conversation.settings.title.to_string(),
         member,
         after_seq: digest.after.0,
         through_seq: digest.through.0,
-        first_at: digest.first_at,
-        created_at: digest.at,
-        policy: part.policy,
+        first_at: digest.first_at.into(),
+        created_at: digest.at.into(),
+        policy: part.policy.into(),
         messages: digest.messages,
         authors: authors.map(|(m, n)| Count { id: id(directory, *m), messages: *n }).collect(),
         threads: threads
@@ -90,4 +96,14 @@ fn text(shown: &Digest, threads: &[(Thread, u32)]) -> String {
         }
     }
     text
+}
+
+/// The public id of a conversation's digest for one member.
+pub(crate) fn digest_id(
+    conversation: &Conversation,
+    digest: &digest::Digest,
+    member: &str,
+) -> String {
+    let conversation = conversation.uid.show(Prefix::Conversation);
+    format!("{conversation}:{}:{member}", digest.through)
 }

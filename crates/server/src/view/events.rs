@@ -24,7 +24,7 @@ pub(crate) fn event(
         seq: event.seq.0,
         kind: event.change.name().to_owned(),
         actor: messages::speaker(directory, conversation, event).into(),
-        created_at: event.at,
+        created_at: event.at.into(),
         thread_id: thread.map(|t| t.show(Prefix::Thread)),
         message: about.map(|shown| messages::message(directory, shown)),
         about: about.filter(|_| !is_post).map(|shown| shown.event.uid.show(Prefix::Event)),
@@ -53,24 +53,24 @@ fn change(directory: &Directory, change: &Change, out: &mut events::Event) {
         }
         Change::Joined { member, participation } => {
             out.member = Some(id(directory, *member));
-            out.participation = Some(*participation);
+            out.participation = Some((*participation).into());
         }
         Change::Withdrew { member } | Change::Left { member } => {
             out.member = Some(id(directory, *member))
         }
         Change::Reacted { signal, detail, .. } => {
-            out.signal = Some(*signal);
+            out.signal = Some((*signal).into());
             out.glyph = Some(signal.default_glyph().to_owned());
             out.detail = detail.as_deref().map(str::to_owned);
         }
-        Change::Unreacted { signal, .. } => out.signal = Some(*signal),
+        Change::Unreacted { signal, .. } => out.signal = Some((*signal).into()),
         Change::ThreadOpened(opening) => {
             out.thread_id = Some(opening.uid.show(Prefix::Thread));
             out.title = Some(opening.title.to_string());
             out.member = opening.owner.map(|m| id(directory, m));
         }
         Change::ThreadStatus { status, reason } => {
-            out.status = Some(*status);
+            out.status = Some((*status).into());
             out.reason = (!reason.is_empty()).then(|| reason.to_string());
         }
         Change::ThreadOwner { owner } => out.member = owner.map(|m| id(directory, m)),

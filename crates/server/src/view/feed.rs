@@ -35,12 +35,12 @@ pub(crate) fn entry(
         event_id: event.uid.show(Prefix::Event),
         seq: event.seq.0,
         actor: messages::speaker(directory, conversation, event).into(),
-        created_at: event.at,
+        created_at: event.at.into(),
         message: message.map(|shown| messages::message(directory, shown)),
         text,
         thread: thread.map(show),
         replies: thread.map_or(0, |t| t.last_seq),
-        last_activity: thread.map_or(event.at, |t| t.updated_at),
+        last_activity: thread.map_or(event.at, |t| t.updated_at).into(),
         progress: latest.map(|progress| thread_work::progress(directory, progress)),
     }
 }

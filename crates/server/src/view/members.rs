@@ -18,7 +18,7 @@ pub(crate) fn member(directory: &Directory, member: &member::Member) -> Member {
     let roles = directory.roles.iter().filter(|r| !r.removed && r.members.contains(&member.key));
     Member {
         id: member.id.to_string(),
-        kind: member.kind,
+        kind: member.kind.into(),
         handle: member.handle.to_string(),
         display_name: member.display_name.to_string(),
         owner_id: member.owner.as_deref().map(str::to_owned),
@@ -56,7 +56,7 @@ pub(crate) fn session(directory: &Directory, session: &member::Session) -> Sessi
         managed: session.managed,
         resumable: session.resumable,
         connected: session.connected,
-        seen_at: session.seen_at,
+        seen_at: session.seen_at.into(),
     }
 }
 
@@ -78,7 +78,7 @@ fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
     Author {
         id: id_of(directory, key).into(),
         // The host itself speaks as nobody; a person's words are the ones never refused.
-        kind: member.map_or(MemberKind::Human, |m| m.kind),
+        kind: member.map_or(MemberKind::Human, |m| m.kind).into(),
         display_name: member.map_or("", |m| &m.display_name).into(),
     }
 }
@@ -86,11 +86,11 @@ fn author<'a>(directory: &'a Directory, key: MemberKey) -> Author<'a> {
 pub(crate) fn told(directory: &Directory, told: &[CoreTold]) -> Vec<Told> {
     let one = |told: &CoreTold| Told {
         member: id(directory, told.member),
-        directedness: told.decision.directedness,
-        policy: told.decision.policy,
-        mode: told.decision.mode,
+        directedness: told.decision.directedness.into(),
+        policy: told.decision.policy.into(),
+        mode: told.decision.mode.into(),
         reason: told.decision.rule.name().to_owned(),
-        priority: told.decision.priority,
+        priority: told.decision.priority.into(),
     };
     told.iter().map(one).collect()
 }

@@ -6,9 +6,9 @@ use chorus_core::model::attention::Decision;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::event::{Change, Event, Message};
 use chorus_core::model::ids::{MemberKey, Prefix, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::reaction::Signal;
 use chorus_core::state::directory::Directory;
-use chorus_core::state::facts::MessageState;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::{Entry, EntryAttention, Reaction};
 use chorus_wire::attention::initialize::Glyphs;
@@ -65,13 +65,13 @@ pub(crate) fn message(directory: &Directory, shown: &Shown) -> messages::Message
         thread_seq: (event.thread_seq > 0).then_some(event.thread_seq),
         author: author(directory, &shown.conversation, event.actor, content.and_then(source))
             .into(),
-        kind: event.change.message().map(|m| m.kind).unwrap_or_default(),
+        kind: event.change.message().map(|m| m.kind).unwrap_or_default().into(),
         text: content.map(|m| m.text.to_string()),
         content: content.and_then(parts),
         in_reply_to: shown.reply_to.map(|uid| uid.show(Prefix::Event)),
-        created_at: event.at,
-        edited_at: shown.state.edited_at,
-        deleted_at: shown.state.deleted_at,
+        created_at: event.at.into(),
+        edited_at: shown.state.edited_at.map(Into::into),
+        deleted_at: shown.state.deleted_at.map(Into::into),
         erased: event.is_erased(),
         reactions: reactions(directory, &shown.state, None),
         metadata: content.and_then(|m| json(m.metadata.as_deref())),
@@ -103,12 +103,12 @@ pub(crate) fn entry(
             event.actor,
             content.and_then(source),
         )),
-        created_at: event.at,
+        created_at: event.at.into(),
         content: content.and_then(parts),
         text: content.map(|m| m.text.to_string()),
         in_reply_to: shown.reply_to.map(|uid| uid.show(Prefix::Event)),
         replaces: shown.replaces.map(|uid| uid.show(Prefix::Event)),
-        edited_at: shown.state.edited_at,
+        edited_at: shown.state.edited_at.map(Into::into),
         deleted: shown.state.deleted_at.is_some(),
         reactions: reactions(directory, &shown.state, glyphs),
         attention: told.map(|t| attention(&t.decision)),
@@ -119,10 +119,10 @@ pub(crate) fn entry(
 /// What was decided for whom it is shown to.
 pub(crate) fn attention(decision: &Decision) -> EntryAttention {
     EntryAttention {
-        directedness: decision.directedness,
-        policy: decision.policy,
+        directedness: decision.directedness.into(),
+        policy: decision.policy.into(),
         reason: decision.rule.name().to_owned(),
-        mode: decision.mode,
+        mode: decision.mode.into(),
     }
 }
 
@@ -177,7 +177,11 @@ fn reactions(
     let by_signal = |signal: Signal| {
         let set = state.reactions.iter().filter(move |(_, s)| *s == signal);
         let members: Vec<_> = set.map(|(m, _)| id(directory, *m)).collect();
-        (!members.is_empty()).then(|| Reaction { signal, glyph: glyph(signal, glyphs), members })
+        (!members.is_empty()).then(|| Reaction {
+            signal: signal.into(),
+            glyph: glyph(signal, glyphs),
+            members,
+        })
     };
     Signal::ALL.into_iter().filter_map(by_signal).collect()
 }

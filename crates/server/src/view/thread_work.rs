@@ -3,7 +3,9 @@
 use chorus_core::model::ids::{Prefix, SessionKey};
 use chorus_core::model::thread::work::{self, ThreadWork, WorkChange};
 use chorus_core::state::directory::Directory;
-use chorus_wire::rest::thread_work::{Binding, Progress, Report, Spur, Summary, Work, WorkPatch};
+use chorus_wire::rest::thread_work::{
+    Binding, LastTrigger, Progress, Report, Summary, Work, WorkPatch,
+};
 
 use super::id;
 
@@ -11,17 +13,17 @@ use super::id;
 pub(crate) fn work(directory: &Directory, work: &ThreadWork) -> Option<Work> {
     let summary = work.summary.as_ref();
     let shown = || Work {
-        status: work.status,
+        status: work.status.into(),
         topic_kind: work.topic_kind.as_deref().map(str::to_owned),
         owner_session: work.owner_session.and_then(|key| session(directory, key)),
         initiative_key: work.initiative_key.as_deref().map(str::to_owned),
         bindings: work.bindings.iter().map(binding).collect(),
         progress: work.progress.iter().map(|p| progress(directory, p)).collect(),
-        summary: summary.map(|s| Summary { text: s.text.to_string(), at: s.at }),
-        stimulus: work.spur.map(|spur| Spur {
+        summary: summary.map(|s| Summary { text: s.text.to_string(), at: s.at.into() }),
+        stimulus: work.spur.map(|spur| LastTrigger {
             id: spur.uid.show(Prefix::Stimulus),
-            kind: spur.kind,
-            at: spur.at,
+            kind: spur.kind.into(),
+            at: spur.at.into(),
         }),
     };
     (!work.is_plain()).then(shown)
@@ -32,7 +34,7 @@ pub(crate) fn progress(directory: &Directory, progress: &work::Progress) -> Prog
         key: progress.key.to_string(),
         text: progress.text.to_string(),
         percent: progress.percent,
-        at: progress.at,
+        at: progress.at.into(),
         by: id(directory, progress.by),
         event_id: progress.said.map(|uid| uid.show(Prefix::Event)),
     }
@@ -42,7 +44,7 @@ pub(crate) fn progress(directory: &Directory, progress: &work::Progress) -> Prog
 pub(crate) fn change(directory: &Directory, change: &WorkChange) -> WorkPatch {
     let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
     WorkPatch {
-        status: change.status,
+        status: change.status.map(Into::into),
         topic_kind: change.topic_kind.as_ref().map(text),
         owner_session: change.owner_session.map(|s| s.and_then(|key| session(directory, key))),
         initiative_key: change.initiative_key.as_ref().map(text),
@@ -58,7 +60,7 @@ pub(crate) fn change(directory: &Directory, change: &WorkChange) -> WorkPatch {
 }
 
 fn binding(binding: &work::Binding) -> Binding {
-    Binding { kind: binding.kind, id: binding.id.to_string() }
+    Binding { kind: binding.kind.into(), id: binding.id.to_string() }
 }
 
 fn session(directory: &Directory, key: SessionKey) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Messages as the threads protocol has them.
 
+use chorus_core::model::activity::{is_registered, text_field};
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{Prefix, Uid};
-use chorus_core::model::work::{is_registered, text_field};
 use chorus_core::state::directory::Directory;
 use chorus_wire::threads::{Message, SCHEMA_VERSION};
 
@@ -22,7 +22,7 @@ pub(crate) fn message(directory: &Directory, thread: Uid, shown: &Shown) -> Mess
         thread_id: thread.show(Prefix::Thread),
         schema_version: SCHEMA_VERSION,
         seq: event.thread_seq,
-        kind,
+        kind: kind.into(),
         body: content.map(|m| m.text.to_string()).unwrap_or_default(),
         event_registered: event_type.map(is_registered),
         metadata: content.and_then(|m| json(m.metadata.as_deref())),
@@ -31,8 +31,8 @@ pub(crate) fn message(directory: &Directory, thread: Uid, shown: &Shown) -> Mess
             directory.sessions.get(&key).map(|session| session.uid.show(Prefix::Session))
         }),
         in_reply_to: shown.reply_to.map(message_id),
-        created_at: event.at,
-        edited_at: shown.state.edited_at,
+        created_at: event.at.into(),
+        edited_at: shown.state.edited_at.map(Into::into),
         deleted: shown.state.deleted_at.is_some() || event.is_erased(),
     }
 }

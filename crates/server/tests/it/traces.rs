@@ -1,18 +1,6 @@
-//! Traces, at a collector that listens on a real socket and reads protobuf by itself. Most of it needs the feature
-//! `otlp`: `cargo nextest run -p chorus-server --features otlp traces::`.
-
-/// Built without them, a host says so and makes nothing.
-// covers: OPS-128
-#[cfg(not(feature = "otlp"))]
-#[tokio::test]
-async fn an_endpoint_without_traces_is_refused_before_anything_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut config = chorus_server::Config::on(folder.path().join("data"));
-    config.settings.otlp.endpoint = Some("http://127.0.0.1:4318".to_owned());
-    let refused = chorus_server::Host::start(config).await.err().unwrap();
-    assert!(refused.to_string().contains("--features otlp"), "{refused}");
-    assert!(!folder.path().join("data").exists());
-}
+//! Traces, at a collector that listens on a real socket and reads protobuf by itself. They need the feature
+//! `otlp`: `cargo nextest run -p chorus-server --features otlp traces::`. What a host without it does is shown in
+//! `lab/tests/it/binary.rs`.
 
 #[cfg(feature = "otlp")]
 mod with {

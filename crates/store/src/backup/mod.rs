@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 
-use crate::db::{Db, Error, Value};
+use crate::db::{Db, Error, Sync, Value};
 use crate::doctor::{self, Report};
+use crate::open_error::OpenError;
 use crate::schema::{self, Mismatch};
-use crate::sqlite::{Folder, Sqlite, header};
-use crate::store::OpenError;
-use crate::{Place, Sync, directory, newest};
+pub use crate::sqlite::remove_database as remove;
+use crate::sqlite::{self, Folder, Sqlite, header};
+use crate::{Place, directory, newest};
 pub(crate) use restore::{beside, must_be_empty, settle};
 pub use restore::{put_back, restore};
 
@@ -101,7 +102,7 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
         .map_err(BackupError::from);
     let sealed = copied.and_then(|()| seal(to, now));
     if sealed.is_err() {
-        remove(to);
+        sqlite::remove_database(to);
     }
     sealed
 }
@@ -210,20 +211,6 @@ impl Manifest {
     /// The workspace's public id.
     pub fn workspace_id(&self) -> String {
         self.workspace.show(Prefix::Workspace)
-    }
-}
-
-/// Removes what was left of a copy; whether there was anything does not matter.
-pub fn remove(file: &Path) {
-    for ending in ["", "-journal", "-wal", "-shm"] {
-        let mut path = file.as_os_str().to_owned();
-        path.push(ending);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%error, "what is left of a copy cannot be removed");
-            }
-            _ => {}
-        }
     }
 }
 

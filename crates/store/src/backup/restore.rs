@@ -38,7 +38,7 @@ pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
 /// A PostgreSQL database was put back to an earlier time by its own means: the turns of its earlier life are void, as
 /// those of a folder that [`restore`] made. Gives the workspace's public id.
 pub fn put_back(address: &Arc<Address>) -> Result<String> {
-    let db = Postgres::writer(address, crate::Sync::Full)?;
+    let db = Postgres::writer(address, crate::db::Sync::Full)?;
     let db: &dyn Db = &db;
     schema::check(db, &schema::POSTGRES).map_err(|why| BackupError::Folder(why.to_string()))?;
     let none = || BackupError::Folder(format!("{address}: it holds no workspace"));

@@ -4,18 +4,16 @@
 use chorus_core::codec;
 use chorus_core::model::approval::{Approval, Asked};
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
-use chorus_core::state::directory::Directory;
 
-use super::{Problem, Report};
+use super::{Check, Problem, Report, Whole};
 use crate::db::{Db, Error, Result};
-use crate::{base, conversation, event};
+use crate::schema::Since;
+use crate::{conversation, event, log_snapshot};
 
-pub(super) fn look(
-    db: &dyn Db,
-    workspace: i64,
-    everybody: &Directory,
-    report: &mut Report,
-) -> Result<()> {
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
+
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, workspace, everybody) = (whole.db, whole.tenant.key, whole.everybody);
     for approval in everybody.approvals.values() {
         let mut found = |what: &str| {
             let what = format!("the approval {}: {what}", approval.uid.show(Prefix::Approval));
@@ -60,7 +58,7 @@ fn comes_from_there(db: &dyn Db, workspace: i64, approval: &Approval) -> Result<
     let here = match event {
         Some(event) => event.uid == source.event,
         // What waits holds the log, and what is decided does not.
-        None => base::get(db, workspace, source.at.conversation)?
+        None => log_snapshot::get(db, workspace, source.at.conversation)?
             .is_some_and(|base| source.at.seq <= base.seq),
     };
     Ok(here && is_conversation(db, workspace, source.at.conversation, source.conversation)?)

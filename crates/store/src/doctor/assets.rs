@@ -7,12 +7,16 @@ use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::{Prefix, Seq, Uid};
 use sha2::{Digest, Sha256};
 
-use super::{Look, Problem, Report};
+use super::{Check, Look, Problem, Report, Whole};
 use crate::asset;
-use crate::db::{Db, Result};
+use crate::db::Result;
+use crate::schema::Since;
 
 /// Every file has its bytes.
-pub(super) fn look(db: &dyn Db, workspace: i64, report: &mut Report) -> Result<()> {
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 5, postgres: 1 }, look };
+
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, workspace) = (whole.db, whole.tenant.key);
     let mut found = |what| report.problems.push(Problem { conversation: None, seq: None, what });
     for asset in asset::all(db, workspace)? {
         let id = asset.uid.show(Prefix::Asset);
@@ -58,6 +62,9 @@ impl Look<'_> {
         base: Seq,
         expected: &BTreeSet<(Seq, Uid)>,
     ) -> Result<()> {
+        if !self.has(CHECK.since) {
+            return Ok(());
+        }
         let expected: BTreeSet<_> =
             expected.iter().copied().filter(|(seq, _)| asset::is_kept(*seq, base)).collect();
         let stored: BTreeSet<_> =

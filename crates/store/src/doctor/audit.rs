@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::model::audit::Act;
+use chorus_core::model::audit::Action;
 use chorus_core::model::ids::{EventRef, MemberKey};
-use chorus_core::state::directory::Directory;
 
-use super::{Problem, Report};
-use crate::db::{Db, Error, Result};
+use super::{Check, Problem, Report, Whole};
+use crate::db::{Error, Result};
+use crate::schema::Since;
 use crate::{audit, open};
 
 /// As of one moment, so that a host at work is never caught half-way.
-pub(super) fn look(
-    db: &dyn Db,
-    workspace: i64,
-    everybody: &Directory,
-    report: &mut Report,
-) -> Result<()> {
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
+
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, workspace, everybody) = (whole.db, whole.tenant.key, whole.everybody);
     let mut came: Vec<(MemberKey, Arc<str>)> = Vec::new();
     let mut settled: HashMap<EventRef, [u8; 16]> = HashMap::new();
     let mut found = Vec::new();
@@ -28,7 +26,7 @@ pub(super) fn look(
             if let (Some(event), Some(digest)) = (record.event, record.digest) {
                 settled.insert(event, digest);
             }
-            if let (Act::AddMember, Some(member), Some(id)) =
+            if let (Action::AddMember, Some(member), Some(id)) =
                 (record.act, record.member, record.name)
             {
                 came.push((member, id));

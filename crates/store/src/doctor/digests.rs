@@ -37,10 +37,13 @@ impl Look<'_> {
             accounted = accounted.max(digest.through);
             known.insert(through, digest);
         }
-        if let Some(mark) = digest::mark(self.db, self.workspace, self.key)?
-            && (mark > end || mark < accounted)
+        if let Some(digested) = digest::digested(self.db, self.workspace, self.key)?
+            && (digested > end || digested < accounted)
         {
-            self.found(Some(mark), "digests account for the log up to another event than is noted");
+            self.found(
+                Some(digested),
+                "digests account for the log up to another event than is noted",
+            );
         }
         for (member, after, through) in digest::texts(self.db, self.workspace, self.key)? {
             let of = known.get(&through).filter(|digest| digest.after == after);

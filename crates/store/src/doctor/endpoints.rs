@@ -1,18 +1,15 @@
 //! Endpoints: that each can be read, and is of an agent that is here. Whether strings can be opened is the host's to say,
 //! which has the key.
 
-use chorus_core::state::directory::Directory;
+use super::{Check, Problem, Report, Whole};
+use crate::db::Result;
+use crate::endpoint;
+use crate::schema::Since;
 
-use super::{Problem, Report};
-use crate::db::{Db, Result};
-use crate::{Tenant, endpoint};
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 6, postgres: 1 }, look };
 
-pub(super) fn look(
-    db: &dyn Db,
-    tenant: &Tenant,
-    everybody: &Directory,
-    report: &mut Report,
-) -> Result<()> {
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, tenant, everybody) = (whole.db, whole.tenant, whole.everybody);
     for (member, read) in endpoint::each(db, tenant.key)? {
         let found = everybody.member(member).filter(|m| !m.removed);
         let what = match (read, found) {

@@ -5,8 +5,8 @@ use chorus_core::model::ids::{EventRef, Seq, Uid};
 
 use super::Problem;
 use crate::db::{Db, Result};
-use crate::store::OpenError;
-use crate::{Place, audit, base, conversation, directory, event};
+use crate::open_error::OpenError;
+use crate::{Place, audit, conversation, directory, event, log_snapshot};
 
 /// Where a chain ended when it was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {
                 None => (None, None),
                 Some(found) => {
                     let at = EventRef { conversation: found.key, seq: Seq(end.seq) };
-                    let hash = match base::get(db, tenant.key, found.key)? {
+                    let hash = match log_snapshot::get(db, tenant.key, found.key)? {
                         // What was dropped cannot be looked at any more; the audit log says that it was.
                         Some(base) if end.seq < base.seq.0 => continue,
                         Some(base) if end.seq == base.seq.0 => Some(base.hash),

@@ -2,11 +2,15 @@
 
 use chorus_core::model::ids::{Prefix, Timestamp};
 
-use super::{Problem, Report};
-use crate::db::{Db, Error, Result};
-use crate::{Tenant, conversation, directory, inbox};
+use super::{Check, Problem, Report, Whole};
+use crate::db::{Error, Result};
+use crate::schema::Since;
+use crate::{conversation, directory, inbox};
 
-pub(super) fn look(db: &dyn Db, tenant: &Tenant, report: &mut Report) -> Result<()> {
+pub(super) const CHECK: Check = Check { since: Since { sqlite: 6, postgres: 1 }, look };
+
+fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+    let (db, tenant) = (whole.db, whole.tenant);
     let mut everybody = directory::load(db, tenant, Timestamp(0))?;
     let mut found = |conversation, what| {
         report.problems.push(Problem { conversation, seq: None, what });

@@ -13,7 +13,7 @@ use chorus_core::state::room::Room;
 
 use super::{Look, assets};
 use crate::db::{Error, Result};
-use crate::{base, event};
+use crate::{event, log_snapshot};
 
 /// Events read at a time.
 const PAGE: u64 = 1_000;
@@ -41,7 +41,7 @@ struct Walk {
 impl Look<'_> {
     /// None when the log cannot be read to its end; that is a problem, and was noted.
     pub(crate) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
-        let room = match base::get(self.db, self.workspace, self.key)? {
+        let room = match log_snapshot::get(self.db, self.workspace, self.key)? {
             Some(base) => Room::at_base(stored.clone(), &base),
             None => Room::new(stored.clone()),
         };

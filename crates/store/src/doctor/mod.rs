@@ -28,8 +28,8 @@ use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp,
 use chorus_core::state::directory::Directory;
 
 use crate::db::{Db, Error, Result};
-use crate::schema::{self, Schema};
-use crate::store::OpenError;
+use crate::open_error::OpenError;
+use crate::schema::{self, Schema, Since};
 use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
 pub use heads::{Recorded, check_heads};
 
@@ -150,7 +150,7 @@ pub fn sealed(place: &Place) -> Result<Option<Sealed>, OpenError> {
     let version = schema::check(&*db, place.schema())
         .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
     let Some(tenant) = directory::tenant(&*db).map_err(database)? else { return Ok(None) };
-    if version < place.schema().inboxes_since {
+    if !place.schema().has(version, inboxes::CHECK.since) {
         return Ok(None);
     }
     let all = inbox::sealed(&*db, tenant.key).map_err(database)?;
@@ -185,11 +185,11 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
         keys => keys?,
     };
     let version = schema::check(db, schema).unwrap_or(0);
-    let has_assets = version >= schema.assets_since;
+    let has = |since| schema.has(version, since);
     for key in keys {
         // Each conversation as of one moment, so that a host at work is never caught half-way.
         db.begin_reading()?;
-        let looked = Look::at(db, &tenant, &everybody, key, has_assets, report);
+        let looked = Look::at(db, &tenant, &everybody, key, &has, report);
         db.rollback()?;
         match looked {
             Err(Error::Corrupt(what)) => {
@@ -198,29 +198,39 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
             other => other?,
         }
     }
-    // A folder of the first version has no such log until a host has opened it.
-    if has_assets {
+    // A folder of an older version lacks some of it until a host has opened it.
+    let whole = Whole { db, tenant: &tenant, everybody: &everybody };
+    for check in CHECKS.iter().filter(|check| has(check.since)) {
         db.begin_reading()?;
-        let looked =
-            assets::look(db, tenant.key, report).and_then(|()| projects::look(db, &tenant, report));
-        db.rollback()?;
-        looked?;
-    }
-    if version >= schema.inboxes_since {
-        db.begin_reading()?;
-        let looked = endpoints::look(db, &tenant, &everybody, report)
-            .and_then(|()| inboxes::look(db, &tenant, report));
-        db.rollback()?;
-        looked?;
-    }
-    if version >= schema.audited_since {
-        db.begin_reading()?;
-        let looked = audit::look(db, tenant.key, &everybody, report)
-            .and_then(|()| approvals::look(db, tenant.key, &everybody, report));
+        let looked = (check.look)(&whole, report);
         db.rollback()?;
         looked?;
     }
     Ok(())
+}
+
+/// What is looked at beside the conversations, in order.
+const CHECKS: [Check; 6] = [
+    assets::CHECK,
+    projects::CHECK,
+    endpoints::CHECK,
+    inboxes::CHECK,
+    audit::CHECK,
+    approvals::CHECK,
+];
+
+/// A look at something of the whole workspace.
+struct Check {
+    /// The first version that has it.
+    since: Since,
+    look: fn(&Whole<'_>, &mut Report) -> Result<()>,
+}
+
+/// A workspace under examination.
+struct Whole<'a> {
+    db: &'a dyn Db,
+    tenant: &'a Tenant,
+    everybody: &'a Directory,
 }
 
 /// One conversation under examination.
@@ -229,6 +239,8 @@ pub(crate) struct Look<'a> {
     pub(crate) workspace: i64,
     pub(crate) directory: &'a Directory,
     pub(crate) key: ConversationKey,
+    /// Whether the database's version has what came with another one.
+    pub(crate) has: &'a dyn Fn(Since) -> bool,
     pub(crate) report: &'a mut Report,
 }
 
@@ -238,11 +250,11 @@ impl<'a> Look<'a> {
         tenant: &Tenant,
         directory: &'a Directory,
         key: ConversationKey,
-        has_assets: bool,
+        has: &'a dyn Fn(Since) -> bool,
         report: &'a mut Report,
     ) -> Result<()> {
         report.conversations += 1;
-        let mut look = Self { db, workspace: tenant.key, directory, key, report };
+        let mut look = Self { db, workspace: tenant.key, directory, key, has, report };
         let Some(stored) = conversation::get(db, tenant.key, key)? else {
             look.found(None, "it has a head and no row of its own");
             return Ok(());
@@ -254,18 +266,20 @@ impl<'a> Look<'a> {
         let Some(replayed) = look.replay(&stored)? else { return Ok(()) };
         look.compare(&stored, &head, &replayed.room)?;
         look.check_digests(&replayed.room)?;
-        if has_assets {
-            look.check_assets(head.base, &replayed.assets)?;
-            look.check_schedules()?;
-            look.check_stimuli()?;
-        }
+        look.check_assets(head.base, &replayed.assets)?;
+        look.check_schedules()?;
+        look.check_stimuli()?;
         let before = look.report.problems.len();
         look.check_open(&head, &replayed.told)?;
         // What is open is compared with, if it can be read.
-        if has_assets && look.report.problems.len() == before {
+        if look.report.problems.len() == before {
             look.check_turns()?;
         }
         Ok(())
+    }
+
+    fn has(&self, since: Since) -> bool {
+        (self.has)(since)
     }
 
     fn found(&mut self, seq: Option<Seq>, what: impl Into<String>) {

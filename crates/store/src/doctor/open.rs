@@ -8,7 +8,7 @@ use chorus_core::state::room::Head;
 
 use super::Look;
 use crate::db::{Error, Result};
-use crate::{event, mark, open, thread};
+use crate::{event, open, read_cursor, thread};
 
 impl Look<'_> {
     pub(super) fn check_open(&mut self, head: &Head, told: &BTreeMap<Seq, Uid>) -> Result<()> {
@@ -35,7 +35,7 @@ impl Look<'_> {
         for seq in settled.filter(|seq| !waiting.contains(seq) && !closed.contains(seq)) {
             self.found(Some(*seq), "it counts as settled and has neither pending row nor receipt");
         }
-        for ((member, thread), mark) in mark::all(self.db, self.workspace, self.key)? {
+        for ((member, thread), cursor) in read_cursor::all(self.db, self.workspace, self.key)? {
             let end = match thread {
                 None => head.seq,
                 Some(thread) => {
@@ -43,8 +43,8 @@ impl Look<'_> {
                     Seq(found.map_or(0, |t| t.last_seq))
                 }
             };
-            if mark.read > end {
-                self.found(Some(mark.read), format!("member {member} has read beyond the end"));
+            if cursor.read > end {
+                self.found(Some(cursor.read), format!("member {member} has read beyond the end"));
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use chorus_core::state::room::{Head, Room};
 
 use super::Look;
 use crate::db::Result;
-use crate::{conversation, gone, message, thread};
+use crate::{conversation, departed, message, thread};
 
 impl Look<'_> {
     pub(super) fn compare(
@@ -26,7 +26,8 @@ impl Look<'_> {
             conversation::roster(self.db, self.workspace, self.key)?.into_iter().collect();
         let seats = replayed.roster.iter().map(|(m, p)| (*m, *p)).collect();
         self.differences("seat of member", &roster, &seats);
-        let left: BTreeSet<_> = gone::all(self.db, self.workspace, self.key)?.into_iter().collect();
+        let left: BTreeSet<_> =
+            departed::all(self.db, self.workspace, self.key)?.into_iter().collect();
         if left != replayed.gone {
             self.found(None, "who has left is not what the log says");
         }

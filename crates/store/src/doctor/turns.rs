@@ -7,10 +7,16 @@ use chorus_core::model::ids::Timestamp;
 use super::Look;
 use crate::db::Result;
 use crate::facts::Stored;
+use crate::schema::Since;
 use crate::turn;
+
+const SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
 impl Look<'_> {
     pub(super) fn check_turns(&mut self) -> Result<()> {
+        if !self.has(SINCE) {
+            return Ok(());
+        }
         let (db, workspace, key) = (self.db, self.workspace, self.key);
         let subjects = turn::subjects(db, workspace, key)?;
         if subjects.is_empty() {

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::Place;
 use crate::backup::{self, BackupError, Result};
+use crate::db::Sync;
 use crate::db::{self, Db};
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
-use crate::{Place, Sync};
 
 /// What is incomplete until all is written.
 pub(super) enum Target {

@@ -14,7 +14,7 @@ use super::address::Address;
 use super::fault;
 use super::thread::{handle, wait};
 use super::tls;
-use crate::Sync;
+use crate::db::Sync;
 use crate::db::{Error, Result, RowChange, TRACE};
 
 /// What a connection is for.

@@ -16,8 +16,8 @@ use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
 use super::address::Address;
 use super::thread::handle;
 use super::tls;
+use crate::db::Heard;
 use crate::db::Result;
-use crate::shared::Heard;
 
 /// How often it is looked although nothing was heard.
 const LOOK: Duration = Duration::from_secs(5);

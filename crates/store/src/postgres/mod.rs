@@ -28,9 +28,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::Sync;
+use crate::db::Shared;
+use crate::db::Sync;
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
-use crate::shared::Shared;
 use buffer::Buffer;
 use link::{Dialing, Link, Use};
 use shared::Standing;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::link::Use;
 use super::{LOCK, LOOK_AGAIN, Postgres, listen};
-use crate::Sync;
+use crate::db::Sync;
 use crate::db::{Db, Error, Result};
+use crate::db::{Heard, Shared};
 use crate::postgres::Address;
-use crate::shared::{Heard, Shared};
 
 /// How long a host that has the database for itself may take to let another one in.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -7,9 +7,10 @@ use chorus_core::codec::Coded;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::event::{Change, Event, Message, MessageKind};
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, ThreadKey, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::offer::Entry;
 use chorus_core::model::thread::Thread;
-use chorus_core::state::facts::{MessageState, Recalled};
+use chorus_core::state::facts::Recalled;
 
 use crate::db::{Db, Result, Row, Value};
 use crate::row::maybe_uid;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use chorus_core::model::asset::Asset;
 use chorus_core::model::audit::Record;
-use chorus_core::model::base::Base;
 use chorus_core::model::conversation::{Conversation, ConversationKind, Participation, Visibility};
+use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::digest::Digest;
 use chorus_core::model::event::{Event, Hash};
@@ -23,10 +23,10 @@ use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid,
 };
 use chorus_core::model::inbox::Remote;
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
-use chorus_core::state::facts::Mark;
 use chorus_core::state::room::Head;
 
 use crate::audit::{self, AuditHead, AuditPlace};
@@ -35,7 +35,8 @@ use crate::db::{Db, Result};
 use crate::stamps::Stamps;
 use crate::unread::{self, Unread};
 use crate::{
-    Place, asset, base, conversation, digest, event, inbox, mark, open, schedule, stimulus, thread,
+    Place, asset, conversation, digest, event, inbox, log_snapshot, open, read_cursor, schedule,
+    stimulus, thread,
 };
 pub use entries::{Line, Page, Start, StoredEntry};
 pub use feed::FeedEntry;
@@ -182,8 +183,8 @@ impl Readers {
     }
 
     /// Where a log begins, when its beginning was dropped.
-    pub fn base(&self, key: ConversationKey) -> Result<Option<Base>> {
-        self.read(|db, ws| base::get(db, ws, key))
+    pub fn base(&self, key: ConversationKey) -> Result<Option<LogSnapshot>> {
+        self.read(|db, ws| log_snapshot::get(db, ws, key))
     }
 
     /// When the oldest event that is there was logged.
@@ -193,7 +194,7 @@ impl Readers {
 
     /// The time up to which something was dropped, in whichever conversation that is latest.
     pub fn dropped_until(&self) -> Result<Option<Timestamp>> {
-        self.read(base::newest)
+        self.read(log_snapshot::newest)
     }
 
     /// One page of a log in order, and whether there is more in its direction. None when there is no such
@@ -277,8 +278,8 @@ impl Readers {
     }
 
     /// A member's cursor; at the start when it was never set.
-    pub fn mark(&self, key: ConversationKey, member: MemberKey) -> Result<Mark> {
-        self.read(|db, ws| mark::get(db, ws, key, (member, None)))
+    pub fn cursor(&self, key: ConversationKey, member: MemberKey) -> Result<ReadCursor> {
+        self.read(|db, ws| read_cursor::get(db, ws, key, (member, None)))
     }
 
     /// A member's cursor in a thread, and how many messages of others are behind it.
@@ -287,7 +288,7 @@ impl Readers {
         key: ConversationKey,
         thread: ThreadKey,
         member: MemberKey,
-    ) -> Result<(Mark, u32)> {
+    ) -> Result<(ReadCursor, u32)> {
         self.read(|db, ws| unread::in_thread(db, ws, key, thread, member))
     }
 

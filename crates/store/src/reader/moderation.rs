@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::conversation::Conversation;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::{Prefix, Timestamp};
 
 use crate::db::{Db, Result};
@@ -47,14 +47,14 @@ pub(super) fn moderation(
             record.subject == Some(channel.uid) && record.act.prefix() == Prefix::Conversation;
         match record.act {
             // Of whose event it is is looked up below.
-            Act::Dispose if is_quiet(&record) => {
+            Action::Dispose if is_quiet(&record) => {
                 quiet.extend(record.subject.map(|event| (event, record.by)));
             }
             _ if !(of_event || of_channel) => {}
-            Act::GrantTurn => found.turns_granted += 1,
-            Act::RefuseTurn => found.turns_refused += 1,
-            Act::ExpireTurn => found.turns_expired += 1,
-            Act::Deduplicate => found.duplicates_prevented += 1,
+            Action::GrantTurn => found.turns_granted += 1,
+            Action::RefuseTurn => found.turns_refused += 1,
+            Action::ExpireTurn => found.turns_expired += 1,
+            Action::Deduplicate => found.duplicates_prevented += 1,
             _ => {}
         }
     })?;

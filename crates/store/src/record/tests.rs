@@ -36,7 +36,7 @@ impl Ground {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("chorus.db");
-        let db: Box<dyn Db> = Box::new(Sqlite::writer(&file, None, crate::Sync::Full).unwrap());
+        let db: Box<dyn Db> = Box::new(Sqlite::writer(&file, None, crate::db::Sync::Full).unwrap());
         schema::migrate(&*db, &schema::SQLITE, Timestamp(1)).unwrap();
         let tenant = Tenant { key: 1, uid: Uid(1), name: "default".into(), epoch: 1, lead: None };
         directory::add_tenant(&*db, &tenant, Timestamp(1)).unwrap();

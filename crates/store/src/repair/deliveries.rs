@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chorus_core::model::audit::Record;
-use chorus_core::model::delivery::{Disposition, Open};
+use chorus_core::model::delivery::Open;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::{MemberKey, Seq, Timestamp, Uid};
 use chorus_core::state::room::Head;
 

@@ -6,7 +6,7 @@ use chorus_core::state::room::Head;
 
 use super::{Mend, Part};
 use crate::db::Result;
-use crate::{digest, mark, message, thread};
+use crate::{digest, message, read_cursor, thread};
 
 impl Mend<'_> {
     /// Digests that cannot be right, and texts that are of none or of words that are gone, are dropped.
@@ -46,10 +46,10 @@ impl Mend<'_> {
                 }
             }
         }
-        if let Some(mark) = digest::mark(db, workspace, key)? {
-            let right = mark.clamp(accounted, head.seq.max(accounted));
-            if right != mark {
-                digest::put_mark(db, workspace, key, right)?;
+        if let Some(cursor) = digest::digested(db, workspace, key)? {
+            let right = cursor.clamp(accounted, head.seq.max(accounted));
+            if right != cursor {
+                digest::put_digested(db, workspace, key, right)?;
                 self.mended(
                     Part::Digest,
                     Some(right),
@@ -79,14 +79,14 @@ impl Mend<'_> {
     /// Nobody has read beyond the end.
     pub(super) fn cursors(&mut self, head: &Head) -> Result<()> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
-        for ((member, at), mut mark) in mark::all(db, workspace, key)? {
+        for ((member, at), mut cursor) in read_cursor::all(db, workspace, key)? {
             let end = match at {
                 None => head.seq,
                 Some(at) => Seq(thread::get(db, workspace, key, at)?.map_or(0, |t| t.last_seq)),
             };
-            if mark.read > end {
-                mark.read = end;
-                mark::put(db, workspace, key, (member, at), mark)?;
+            if cursor.read > end {
+                cursor.read = end;
+                read_cursor::put(db, workspace, key, (member, at), cursor)?;
                 let what = format!("member {member} had read beyond the end");
                 self.mended(Part::Cursor, Some(end), what);
             }

@@ -12,6 +12,7 @@ mod deliveries;
 mod digests;
 mod indexes;
 mod operator;
+pub(crate) mod part;
 mod projections;
 mod queue;
 mod strings;
@@ -19,120 +20,21 @@ mod threads;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 use chorus_core::state::directory::Directory;
 
 use crate::clock::{Clock, SystemClock};
-use crate::db::{Db, Error, Result};
+use crate::db::{Db, Error, Result, Sync};
 use crate::facts::Stored;
+use crate::open_error::OpenError;
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
-use crate::store::OpenError;
-use crate::{Place, Sync, Tenant, audit, conversation, directory, newest, schema, search, turn};
-
-/// What of a conversation was mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// Its row: title and settings.
-    Conversation,
-    Head,
-    Seat,
-    Thread,
-    /// The work of a thread: status, bindings, progress.
-    Work,
-    Message,
-    AssetReference,
-    Delivery,
-    Turn,
-    Stimulus,
-    Digest,
-    Cursor,
-    /// An agent's connection string.
-    Endpoint,
-    /// An inbox, or a channel of one.
-    Inbox,
-    /// The member that runs the room.
-    Operator,
-    /// The index of search, which is of all conversations.
-    Search,
-    /// Where the database ends, which is before it should.
-    LogEnd,
-    /// The indexes of the database, each made of its rows.
-    Index,
-}
-
-impl Part {
-    pub const ALL: [Self; 18] = [
-        Self::Conversation,
-        Self::Head,
-        Self::Seat,
-        Self::Thread,
-        Self::Work,
-        Self::Message,
-        Self::AssetReference,
-        Self::Delivery,
-        Self::Turn,
-        Self::Stimulus,
-        Self::Digest,
-        Self::Cursor,
-        Self::Endpoint,
-        Self::Inbox,
-        Self::Operator,
-        Self::Search,
-        Self::LogEnd,
-        Self::Index,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Conversation => "conversation",
-            Self::Head => "head",
-            Self::Seat => "seat",
-            Self::Thread => "thread",
-            Self::Work => "thread_work",
-            Self::Message => "message",
-            Self::AssetReference => "asset_reference",
-            Self::Delivery => "delivery",
-            Self::Turn => "turn",
-            Self::Stimulus => "stimulus",
-            Self::Digest => "digest",
-            Self::Cursor => "cursor",
-            Self::Endpoint => "endpoint",
-            Self::Inbox => "inbox",
-            Self::Operator => "operator",
-            Self::Search => "search",
-            Self::LogEnd => "log_end",
-            Self::Index => "index",
-        }
-    }
-}
-
-/// One thing that was mended, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repair {
-    pub part: Part,
-    pub conversation: Option<ConversationKey>,
-    pub seq: Option<Seq>,
-    pub what: String,
-}
-
-impl fmt::Display for Repair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(conversation) = self.conversation {
-            write!(f, "conversation {conversation}")?;
-            if let Some(seq) = self.seq {
-                write!(f, ", event {seq}")?;
-            }
-            f.write_str(": ")?;
-        }
-        write!(f, "{}: {}", self.part.name(), self.what)
-    }
-}
+use crate::{Place, Tenant, audit, conversation, directory, newest, schema, search, turn};
+pub use part::{Part, Repair};
 
 /// Mends what is kept in a place that no host has: its folder `data` is held meanwhile. All of each log is replayed.
 pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
@@ -287,8 +189,8 @@ impl<'a> Repairs<'a> {
         }
         let mut settled = HashMap::new();
         let mut each = |record: Record| match (record.event, record.act) {
-            (Some(event), Act::Settle) => drop(settled.insert(event, record.at)),
-            (Some(event), Act::Redeliver | Act::Claim) => drop(settled.remove(&event)),
+            (Some(event), Action::Settle) => drop(settled.insert(event, record.at)),
+            (Some(event), Action::Redeliver | Action::Claim) => drop(settled.remove(&event)),
             _ => {}
         };
         match audit::walk(self.db, self.workspace, &mut each, &mut |_, _| {}) {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::thread::Thread;
-use chorus_core::state::facts::MessageState;
 use chorus_core::state::room::{Head, Room};
 
 use super::{Mend, Part};
 use crate::db::{Error, Result, Table};
 use crate::doctor::{Look, Report};
-use crate::{asset, conversation, event, gone, message, thread};
+use crate::{asset, conversation, departed, event, message, thread};
 
 impl Mend<'_> {
     /// Brings every projection to what the log says, and gives the events that told an agent; none when the log is
@@ -35,7 +35,9 @@ impl Mend<'_> {
         };
         let mut report = Report::default();
         let everybody = &self.of.everybody;
-        let mut look = Look { db, workspace, directory: everybody, key, report: &mut report };
+        // Only a database of the newest version is mended.
+        let has = &|_| true;
+        let mut look = Look { db, workspace, directory: everybody, key, has, report: &mut report };
         let Some(replayed) = look.replay(&bare)? else { return Ok(None) };
         if !report.is_clean() {
             return Ok(None);
@@ -107,9 +109,9 @@ impl Mend<'_> {
                 self.mended(Part::Seat, None, what);
             }
         }
-        let left: BTreeSet<_> = gone::all(db, workspace, key)?.into_iter().collect();
+        let left: BTreeSet<_> = departed::all(db, workspace, key)?.into_iter().collect();
         for place in left.symmetric_difference(&room.gone) {
-            gone::set(db, workspace, key, *place, room.gone.contains(place))?;
+            departed::set(db, workspace, key, *place, room.gone.contains(place))?;
             let what = format!("whether member {} has left was not what the log says", place.0);
             self.mended(Part::Seat, None, what);
         }

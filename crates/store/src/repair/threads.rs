@@ -9,7 +9,7 @@ use chorus_core::state::room::{Head, Room};
 
 use super::Mend;
 use crate::db::{Error, Result};
-use crate::{base, conversation, event, thread};
+use crate::{conversation, event, log_snapshot, thread};
 
 impl Mend<'_> {
     pub(super) fn thread_work(&mut self, head: &Head) -> Result<()> {
@@ -21,7 +21,7 @@ impl Mend<'_> {
         let Some(conversation) = conversation::get(db, workspace, key)? else { return Ok(()) };
         let begun = match head.base.0 {
             0 => Room::new(conversation),
-            _ => match base::get(db, workspace, key)? {
+            _ => match log_snapshot::get(db, workspace, key)? {
                 Some(base) => Room::at_base(conversation, &base),
                 None => return Ok(()),
             },

@@ -29,12 +29,8 @@ pub struct Schema {
     table: &'static str,
     /// In order. A step that was released is never changed: another is added.
     pub steps: &'static [Migration],
-    /// The first version with an audit log.
-    pub(crate) audited_since: u32,
-    /// The first version with assets.
-    pub(crate) assets_since: u32,
-    /// The first version with inboxes.
-    pub(crate) inboxes_since: u32,
+    /// Which number of a [`Since`] is this engine's.
+    since: fn(Since) -> u32,
 }
 
 pub const SQLITE: Schema = Schema {
@@ -55,9 +51,7 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 8, name: "told", sql: include_str!("sqlite_0008.sql") },
         Migration { number: 9, name: "proofs", sql: include_str!("sqlite_0009.sql") },
     ],
-    audited_since: 2,
-    assets_since: 5,
-    inboxes_since: 6,
+    since: |since| since.sqlite,
 };
 
 pub const POSTGRES: Schema = Schema {
@@ -73,12 +67,22 @@ pub const POSTGRES: Schema = Schema {
         Migration { number: 3, name: "told", sql: include_str!("postgres_0003.sql") },
         Migration { number: 4, name: "proofs", sql: include_str!("postgres_0004.sql") },
     ],
-    audited_since: 1,
-    assets_since: 1,
-    inboxes_since: 1,
+    since: |since| since.postgres,
 };
 
+/// The version of each engine's schema that was the first to have something.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub(crate) sqlite: u32,
+    pub(crate) postgres: u32,
+}
+
 impl Schema {
+    /// Whether a database of this version has it.
+    pub(crate) fn has(&self, version: u32, since: Since) -> bool {
+        version >= (self.since)(since)
+    }
+
     /// As a program of an older version knew it.
     #[must_use]
     pub fn up_to(self, version: usize) -> Self {

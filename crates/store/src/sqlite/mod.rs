@@ -6,6 +6,7 @@
 
 mod folder;
 pub(crate) mod header;
+mod remove;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use rusqlite::ffi::SQLITE_IOERR_WRITE;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
-use crate::Sync;
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, TRACE, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, TRACE, Table, Value};
 
 pub use folder::{Folder, FolderError};
+pub use remove::remove_database;
 
 /// Pages by which the write-ahead log has grown when it is copied back: while nothing is asked, and at
 /// the latest. Each copy syncs the database, so under load it is worth to wait for more.

@@ -8,6 +8,7 @@ mod batch;
 mod cache;
 mod fair;
 mod job;
+mod orders;
 mod queue;
 mod run;
 #[cfg(test)]
@@ -36,8 +37,9 @@ use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 use job::Job;
+use orders::{CopyOrder, RekeyOrder};
 use queue::Queue;
-use run::{Run, copy, keys};
+use run::Run;
 
 /// Takes the answer of one command, on the writer's thread; it must not block.
 pub trait Reply<T>: FnOnce(Result<T, NotDone>) + Send + 'static {}
@@ -203,7 +205,7 @@ impl Writer {
     /// `reply` is called on the writer's thread when the copy is made, not yet synced, or has failed and is
     /// removed. One copy is made at a time.
     pub fn copy_to(&self, to: PathBuf, reply: impl FnOnce(Result<(), Error>) + Send + 'static) {
-        let order = copy::Order { to, reply: Box::new(reply) };
+        let order = CopyOrder { to, reply: Box::new(reply) };
         if let Err((order, why)) = self.shared.queue.ask_copy(order) {
             (order.reply)(Err(Error::Engine(why)));
         }
@@ -216,7 +218,7 @@ impl Writer {
         fingerprint: &[u8],
         reply: impl FnOnce(Result<bool, Error>) + Send + 'static,
     ) {
-        let order = keys::Rekey { fingerprint: fingerprint.to_vec(), reply: Box::new(reply) };
+        let order = RekeyOrder { fingerprint: fingerprint.to_vec(), reply: Box::new(reply) };
         if let Err((order, why)) = self.shared.queue.ask_rekey(order) {
             (order.reply)(Err(Error::Engine(why)));
         }

@@ -7,8 +7,7 @@ use chorus_core::model::error::{Code, Refusal};
 
 use super::fair::Lines;
 use super::job::Job;
-use super::run::copy::Order;
-use super::run::keys::Rekey;
+use super::orders::{CopyOrder, RekeyOrder};
 
 /// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
 const WAITING: usize = 65_536;
@@ -41,9 +40,9 @@ struct State {
     woken: bool,
     finishing: bool,
     closed: Option<String>,
-    copy: Option<Order>,
+    copy: Option<CopyOrder>,
     copying: bool,
-    rekey: Option<Rekey>,
+    rekey: Option<RekeyOrder>,
 }
 
 impl Queue {
@@ -110,7 +109,7 @@ impl Queue {
     }
 
     /// Puts a copy in line, or gives its order back with the reason why not.
-    pub(crate) fn ask_copy(&self, order: Order) -> Result<(), (Order, String)> {
+    pub(crate) fn ask_copy(&self, order: CopyOrder) -> Result<(), (CopyOrder, String)> {
         let mut state = lock(&self.state);
         if let Some(why) = &state.closed {
             return Err((order, why.clone()));
@@ -128,7 +127,7 @@ impl Queue {
     }
 
     /// Puts other keys in line, or gives them back with the reason why not.
-    pub(crate) fn ask_rekey(&self, order: Rekey) -> Result<(), (Rekey, String)> {
+    pub(crate) fn ask_rekey(&self, order: RekeyOrder) -> Result<(), (RekeyOrder, String)> {
         let mut state = lock(&self.state);
         if let Some(why) = &state.closed {
             return Err((order, why.clone()));
@@ -142,11 +141,11 @@ impl Queue {
         Ok(())
     }
 
-    pub(crate) fn take_rekey(&self) -> Option<Rekey> {
+    pub(crate) fn take_rekey(&self) -> Option<RekeyOrder> {
         lock(&self.state).rekey.take()
     }
 
-    pub(crate) fn take_copy(&self) -> Option<Order> {
+    pub(crate) fn take_copy(&self) -> Option<CopyOrder> {
         lock(&self.state).copy.take()
     }
 

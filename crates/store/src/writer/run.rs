@@ -5,9 +5,9 @@
 
 mod away;
 mod commit;
-pub(super) mod copy;
+mod copy;
 mod hosts;
-pub(super) mod keys;
+mod keys;
 mod recover;
 mod space;
 

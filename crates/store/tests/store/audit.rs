@@ -1,7 +1,7 @@
 //! What is done beside the conversations' logs is in the audit log, once, chained, and nothing that was said.
 
 use chorus_core::commands::{deliveries, directory};
-use chorus_core::model::audit::{Act, Record};
+use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::{EventRef, Timestamp, Uid};
 use chorus_core::model::member::{MemberFields, MemberKind};
@@ -15,7 +15,7 @@ fn records(ground: &Ground) -> Vec<Record> {
     all.into_iter().map(|(_, record)| record).collect()
 }
 
-fn acts(ground: &Ground) -> Vec<Act> {
+fn acts(ground: &Ground) -> Vec<Action> {
     records(ground).iter().map(|record| record.act).collect()
 }
 
@@ -32,7 +32,7 @@ fn settle_one(ground: &Ground, room: Uid) -> EventRef {
     let event = EventRef { conversation: entry.event.conversation, seq: entry.event.seq };
     let ada = chorus_core::model::caller::By { session, ..by(ADA) };
     ground.ask(ada, deliveries::Accept { event, attempt: attempt.unwrap(), epoch: None }).unwrap();
-    let disposition = chorus_core::model::delivery::Disposition::Ignored;
+    let disposition = chorus_core::model::disposition::Disposition::Ignored;
     let event_id = entry.event.uid;
     ground.ask(ada, deliveries::Dispose { event: event_id, disposition, note: None }).unwrap();
     event
@@ -57,15 +57,20 @@ fn what_is_done_is_kept_and_what_is_said_is_not() {
     ground.pass(2_000);
     let records = records(&ground);
     let kept = acts(&ground);
-    for act in
-        [Act::AddMember, Act::OpenSession, Act::Accept, Act::Dispose, Act::Settle, Act::Claim]
-    {
+    for act in [
+        Action::AddMember,
+        Action::OpenSession,
+        Action::Accept,
+        Action::Dispose,
+        Action::Settle,
+        Action::Claim,
+    ] {
         assert!(kept.contains(&act), "{act:?}: {kept:?}");
     }
-    let accepted = records.iter().find(|r| r.act == Act::Accept).unwrap();
+    let accepted = records.iter().find(|r| r.act == Action::Accept).unwrap();
     assert_eq!((accepted.by, accepted.event), (ADA, Some(event)));
     assert!(accepted.session.is_some());
-    let disposed = records.iter().find(|r| r.act == Act::Dispose).unwrap();
+    let disposed = records.iter().find(|r| r.act == Action::Dispose).unwrap();
     assert_eq!((disposed.name.as_deref(), disposed.event), (Some("ignored"), Some(event)));
     let refused: Vec<_> = records.iter().filter(|r| r.refused.is_some()).collect();
     assert_eq!(refused.len(), 1);
@@ -80,7 +85,7 @@ fn what_is_done_is_kept_and_what_is_said_is_not() {
     let ground = Ground::at(folder.path(), Timestamp(2_000_000));
     assert!(acts(&ground).len() >= before);
     ground.ask(person(), directory::SetLead { member: Some(PERSON) }).unwrap();
-    assert_eq!(acts(&ground).iter().filter(|act| **act == Act::SetLead).count(), 1);
+    assert_eq!(acts(&ground).iter().filter(|act| **act == Action::SetLead).count(), 1);
     ground.writer.stop();
     assert_eq!(doctor(folder.path()).problems, []);
 }

@@ -46,7 +46,7 @@ fn followed_and_asked() -> tempfile::TempDir {
         let said = post(room.uid, "the merger is off", Some(key));
         let said = Post { in_reply_to: Some(asked.event.uid), ..said };
         let held = ground.writer.execute(crate::ground::by(BOB), said, drawn());
-        let Err(NotDone::Held(approval)) = held else { panic!("{held:?}") };
+        let Err(NotDone::AwaitsApproval(approval)) = held else { panic!("{held:?}") };
         if key == 2 {
             let (approval, approved, reason) = (approval.uid, false, None);
             ground.ask(person(), approvals::DecideApproval { approval, approved, reason }).unwrap();

@@ -32,7 +32,7 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     ground.pass(2_000);
     let dismissed = deliveries::Dispose {
         event: first.event.uid,
-        disposition: chorus_core::model::delivery::Disposition::Ignored,
+        disposition: chorus_core::model::disposition::Disposition::Ignored,
         note: None,
     };
     ground.ask(by(ADA), dismissed).unwrap();

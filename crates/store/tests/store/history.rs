@@ -6,7 +6,7 @@ use chorus_core::commands::{Command, conversations, deliveries, directory};
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::{Conversation, Participation};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::{Message, Reason};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};

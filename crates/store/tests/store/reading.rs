@@ -3,10 +3,10 @@
 use chorus_core::commands::{messages, threads};
 use chorus_core::model::event::{Message, MessageKind};
 use chorus_core::model::ids::{Seq, Uid};
+use chorus_core::model::message_state::MessageState;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::OpenThread;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
-use chorus_core::state::facts::MessageState;
 use chorus_store::{Line, Page, Start};
 
 use crate::ground::{BOB, Ground, by, logged, person, post};

@@ -7,7 +7,7 @@ use chorus_core::codec::{self, Coded};
 use chorus_core::commands::{assets, conversations, deliveries, messages, stimuli, threads};
 use chorus_core::model::asset::Media;
 use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Settings};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
 use chorus_core::model::limits;
 use chorus_core::model::reaction::Signal;

@@ -1,13 +1,13 @@
-//! What a delivery that is run in a public turn says of it (channels spec "How agents participate"; `spec/channels.md`,
-//! "Runs").
+//! The part of a delivery that describes its public turn (channels spec "How agents participate";
+//! `spec/channels.md`, "Runs").
 
 use serde::{Deserialize, Serialize};
 
 use super::content::Author;
-use super::deliver::is_none;
 use super::entry::Entry;
 
-/// `channel` of `chat/deliver`: a run of kind `channel_delivery`. Titles, names and texts are untrusted.
+/// The field `channel` of `chat/deliver`, present in a run of kind `channel_delivery`. Titles,
+/// names and texts are untrusted.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelDelivery {
@@ -16,10 +16,10 @@ pub struct ChannelDelivery {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub purpose: String,
-    /// Who has a seat, as far as they are named.
+    /// Members of the channel; a long list is cut off.
     pub members: Vec<Author<'static>>,
-    /// How many have a seat beyond those.
-    #[serde(default, skip_serializing_if = "is_none")]
+    /// Number of members beyond those in `members`.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub members_more: usize,
     /// The newest messages of the thread, oldest first, with their reactions.
     #[serde(default)]
@@ -30,15 +30,15 @@ pub struct ChannelDelivery {
     pub expectations: Expectations,
 }
 
-/// What is expected of who speaks in the thread now.
+/// What is expected of the member that has the turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expectations {
-    /// How many may speak at a time.
+    /// Maximum number of members that speak at a time.
     pub speakers: u8,
-    /// Turns, this one among them, that may speak until a person does.
+    /// Number of turns left until a person must speak, including this one.
     pub turns_left: u16,
-    /// Member ids: who waits for a turn.
+    /// Ids of the members that wait for a turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
     /// How a turn may end in public: `emit_output`, `set_channel_reaction`, `nothing`.

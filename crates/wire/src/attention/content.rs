@@ -1,14 +1,20 @@
-//! What several messages of the transport have in common: who, where, when, and the grant to speak.
+//! What several messages of C2A have in common: author, conversation, time, and the turn's token.
+
+use std::borrow::Cow;
 
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words::{self, Text};
+use crate::named::Named;
+use crate::time::Time;
 
-/// Where the event came from; our own posts have platform `chorus`.
+/// Text that is borrowed where a message is written and owned where it is read.
+pub type Text<'a> = Cow<'a, str>;
+
+/// Where the event came from. For posts to this host the platform is `chorus`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source<'a> {
@@ -16,21 +22,18 @@ pub struct Source<'a> {
     pub workspace_id: Text<'a>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationRef<'a> {
     /// `ch_…`
     pub id: Text<'a>,
-    #[serde(with = "words::one")]
-    pub kind: ConversationKind,
-    /// Chosen by members: untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Named<ConversationKind>,
+    /// Untrusted, because members choose it.
     pub title: Option<Text<'a>>,
     /// `str_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_id: Option<Text<'a>>,
     /// `th_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Text<'a>>,
 }
 
@@ -39,31 +42,28 @@ pub struct ConversationRef<'a> {
 pub struct Author<'a> {
     /// The member's id.
     pub id: Text<'a>,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
-    /// Chosen by members: untrusted.
+    pub kind: Named<MemberKind>,
+    /// Untrusted, because members choose it.
     pub display_name: Text<'a>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Timing {
-    #[serde(with = "crate::time::iso")]
-    pub created_at: Timestamp,
-    /// The event's position in its conversation; rises by one.
+    pub created_at: Time,
+    /// The event's position in its conversation; increases by one.
     pub sequence: u64,
     /// The message's position in its thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_sequence: Option<u64>,
 }
 
-/// The right to speak for one event: what is said with the token carries the fence.
+/// The right to speak for one event. Posts with the token carry the fence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnGrant<'a> {
-    /// `turn_…`, opaque; also a bearer token for POSTs, limited to the conversation and the fence.
+    /// `turn_…`, opaque. Also a bearer token for POSTs, limited to the conversation and the fence.
     pub token: Text<'a>,
     pub fence: u32,
-    /// Agents' messages between what is answered and a person's.
+    /// Number of agents' messages between the event and the last message of a person.
     pub hop: u8,
 }

@@ -1,30 +1,28 @@
-//! The entries of `tools/list`: name, description, schemas and hints of every tool. Those of the threads protocol
-//! have theirs in [`crate::threads::descriptors`].
+//! The entries of `tools/list`: name, description, schemas and hints of every tool. Those of the
+//! threads protocol are in [`crate::threads::descriptors`].
 //!
-//! A model finds a tool by its description, so each says when to use it and when not, in the words of the
-//! response rules. Some model APIs refuse dots in names; [`Names::Underscore`] writes `chat_send_message`.
+//! A model chooses a tool by its description, so each says when to use it and when not, in the
+//! terms of the response rules. Some model APIs reject dots in names; [`Names::Underscore`] writes
+//! `chat_send_message`.
 
 use chorus_core::model::attention::{Directedness, Mode, Policy};
 use chorus_core::model::reaction::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::files;
-use super::schema::{count, disposition, limit, list, object, object_open, text, words};
 use crate::channels;
+use crate::limits::KEY_BYTES;
 use crate::threads::descriptors::Method;
 
-/// Largest `limit` of the reading tools.
-pub const MAX_LIMIT: u32 = 200;
-/// Longest idempotency key in bytes.
-pub const KEY_BYTES: usize = 256;
+use super::files;
+use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
-    /// Of the threads protocol.
+    /// A tool of the threads protocol.
     Threads(Method),
-    /// Of the channels protocol.
+    /// A tool of the channels protocol.
     Channels(channels::Tool),
     ListEvents,
     ReadThread,
@@ -39,14 +37,14 @@ pub enum Tool {
 /// How tool names are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Names {
-    /// `chat.send_message`, as the spec has them.
+    /// `chat.send_message`, as in the spec.
     #[default]
     Dotted,
-    /// `chat_send_message`, asked for with `?names=underscore`.
+    /// `chat_send_message`, requested with `?names=underscore`.
     Underscore,
 }
 
-/// One entry of `tools/list`, MCP-shaped.
+/// One entry of `tools/list`, in MCP's format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -113,7 +111,7 @@ impl Tool {
         }
     }
 
-    /// Whether it posts what the caller says.
+    /// Whether it posts a text of the caller.
     pub fn sends(self) -> bool {
         let output = Self::Channels(channels::Tool::EmitOutput);
         matches!(self, Self::SendMessage | Self::Threads(Method::PostMessage)) || self == output
@@ -133,7 +131,7 @@ impl Tool {
             Names::Dotted => self.name().to_owned(),
             Names::Underscore => self.name().replace('.', "_"),
         };
-        let (title, description) = self.words();
+        let (title, description) = self.title_and_description();
         Descriptor {
             name,
             title: title.to_owned(),
@@ -153,8 +151,8 @@ impl Tool {
             },
             // Closed is final.
             destructive_hint: self == Self::Threads(Method::UpdateThreadStatus),
-            // Each call makes a thread; a message without a key is posted again, and so is a stimulus after the
-            // last was said.
+            // Each call makes a thread; a message without a key is posted again, and so is a
+            // stimulus after the last was said.
             idempotent_hint: !matches!(
                 self,
                 Self::Threads(Method::CreateThread | Method::PostMessage)
@@ -164,23 +162,23 @@ impl Tool {
         }
     }
 
-    fn words(self) -> (&'static str, &'static str) {
+    fn title_and_description(self) -> (&'static str, &'static str) {
         match self {
-            Self::Threads(method) => method.words(),
-            Self::Channels(tool) => tool.words(),
+            Self::Threads(method) => method.title_and_description(),
+            Self::Channels(tool) => tool.title_and_description(),
             Self::ListEvents => (
                 "List chat events",
                 "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
                  knocks. Filter by conversation, stream, response policy, directedness or time; \
-                 `unsettled: true` shows only what still waits for you, `overdue: true` what concerns you and was \
-                 not answered in time. Reading obliges you to nothing.",
+                 `unsettled: true` shows only what you have not settled, `overdue: true` what concerns you \
+                 and was not answered in time. Reading creates no obligation.",
             ),
             Self::ReadThread => (
                 "Read a thread or conversation",
                 "Read the messages of a chat thread, channel or direct conversation, oldest first. Use it to \
-                 pull the content behind a knock (pass its eventId) or to get context before you answer.",
+                 fetch the content behind a knock (pass its eventId) or to get context before you answer.",
             ),
-            Self::ReadAsset => files::WORDS,
+            Self::ReadAsset => files::TITLE_AND_DESCRIPTION,
             Self::SendMessage => (
                 "Send a chat message",
                 "Send, post or reply with a chat message. Obey the response_policy of the event you answer: \
@@ -197,7 +195,7 @@ impl Tool {
                 "Claim a chat event",
                 "Claim the right to answer a message that was addressed to a role or to nobody, before you reply \
                  to it. It gives you the content and a turn; CLAIMED_BY_OTHER means stay silent. \
-                 `release: true` gives it back.",
+                 `release: true` releases it.",
             ),
             Self::Defer => (
                 "Defer a chat event",
@@ -221,12 +219,12 @@ impl Tool {
                 json!({
                     "conversation": text("Conversation id, ch_…"),
                     "stream": text("Stream id, str_…"),
-                    "policy": words::<Policy>("Only events with this response policy"),
-                    "directedness": words::<Directedness>("Only events so directed"),
+                    "policy": one_of::<Policy>("Only events with this response policy"),
+                    "directedness": one_of::<Directedness>("Only events with this directedness"),
                     "since": text("Only events at or after this time, ISO 8601 UTC"),
                     "afterSequence": count("With conversation: only later events"),
-                    "unsettled": {"type": "boolean", "description": "Only what still waits for you"},
-                    "overdue": {"type": "boolean", "description": "Only what was not answered in time"},
+                    "unsettled": {"type": "boolean", "description": "Only events that you have not settled"},
+                    "overdue": {"type": "boolean", "description": "Only events that were not answered in time"},
                     "limit": limit(),
                 }),
                 &[],
@@ -247,9 +245,9 @@ impl Tool {
             Self::React => object(
                 json!({
                     "inReplyTo": event(),
-                    "signal": words::<Signal>("What you want to say"),
+                    "signal": one_of::<Signal>("What you want to say"),
                     "eta": text("When it will be done, in words"),
-                    "remove": {"type": "boolean", "description": "Take the signal back"},
+                    "remove": {"type": "boolean", "description": "Remove the signal"},
                     "turn": turn(),
                 }),
                 &["inReplyTo", "signal"],
@@ -257,7 +255,7 @@ impl Tool {
             Self::Claim => object(
                 json!({
                     "eventId": event(),
-                    "release": {"type": "boolean", "description": "Give the claim back"},
+                    "release": {"type": "boolean", "description": "Release the claim"},
                     "turn": turn(),
                 }),
                 &["eventId"],
@@ -266,7 +264,7 @@ impl Tool {
                 json!({
                     "eventId": event(),
                     "reason": text("Why not now"),
-                    "until": text("When it comes back: ISO 8601 UTC, or a span such as 30m; at most 7d"),
+                    "until": text("When it is offered again: ISO 8601 UTC, or a span such as 30m; at most 7d"),
                     "turn": turn(),
                 }),
                 &["eventId", "reason"],
@@ -302,9 +300,9 @@ impl Tool {
                     "told": {"type": "array", "items": object_open(
                         json!({
                             "member": {"type": "string"},
-                            "directedness": words::<Directedness>("How it is aimed at the member"),
-                            "policy": words::<Policy>("What the member owes"),
-                            "mode": words::<Mode>("What the member is shown"),
+                            "directedness": one_of::<Directedness>("How it addresses the member"),
+                            "policy": one_of::<Policy>("The member's obligation"),
+                            "mode": one_of::<Mode>("What the member is shown"),
                             "reason": {"type": "string"},
                         }),
                         &["member", "directedness", "policy", "mode", "reason"],
@@ -370,14 +368,14 @@ fn send_input(turn: Value) -> Value {
             },
             "visibility": {
                 "type": "string", "enum": ["dm", "thread", "channel", "ephemeral"],
-                "description": "Where it is shown; ephemeral: to the members in only and to nobody else",
+                "description": "Where it is shown; ephemeral: only to the members in `only`",
             },
             "only": {
                 "type": "array", "items": {"type": "string"},
-                "description": "Member ids that an ephemeral message is shown to; without any, those of \
-                                the message you answer",
+                "description": "Ids of the members who see an ephemeral message; by default those who \
+                                see the message you answer",
             },
-            "directedness": words::<Directedness>(
+            "directedness": one_of::<Directedness>(
                 "Intended audience: to_me obliges the named member, to_my_role offers work to a role, \
                  to_other answers somebody without obliging, ambient only shares"
             ),
@@ -391,7 +389,7 @@ fn send_input(turn: Value) -> Value {
             "metadata": {"type": "object", "description": "Data for programs"},
             "closing": {
                 "type": "boolean",
-                "description": "For harnesses: the run's last text; what it has emitted is posted instead",
+                "description": "For harnesses: this is the run's closing text; emitted output is posted instead",
             },
             "turn": turn,
         }),

@@ -1,22 +1,21 @@
 //! `chat/disposition`, harness to host: how a delivery ended (C2A "Event disposition").
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DispositionParams {
     pub event_id: String,
-    #[serde(with = "words::one")]
-    pub disposition: Disposition,
-    /// Why, for people: what failed, until when it is deferred.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Named<Disposition>,
+    /// The reason, for people: what failed, or until when it is deferred.
     #[redact(fixed = 3)]
     pub note: Option<String>,
-    /// The turn's token, where the call is not made with it as bearer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The turn's token, if it is not the call's bearer token.
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
@@ -25,6 +24,5 @@ pub struct DispositionParams {
 #[serde(rename_all = "camelCase")]
 pub struct DispositionResult {
     pub event_id: String,
-    #[serde(with = "words::one")]
-    pub disposition: Disposition,
+    pub disposition: Named<Disposition>,
 }

@@ -1,62 +1,51 @@
-//! One message or event, as `chat.list_events` and `chat.read_thread` show it.
+//! One message or event in the results of `chat.list_events` and `chat.read_thread`.
 
 use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::content::Author;
+use crate::named::Named;
 use crate::part::Part;
-use crate::words;
+use crate::time::Time;
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     pub event_id: String,
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     pub sequence: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_sequence: Option<u64>,
     pub author: Author<'static>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    /// The parts, when they are more than `text`. Untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Time,
+    /// The parts, if they are more than `text`. Untrusted.
     pub content: Option<Vec<Part>>,
-    /// Untrusted. Absent in a deleted message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Untrusted. Absent if the message was deleted.
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
-    /// The message that this event is an edit of: what is owed is owed for the edit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The message that this event edits. Obligations refer to the edit.
     pub replaces: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub edited_at: Option<Timestamp>,
+    pub edited_at: Option<Time>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction>,
-    /// What the host decided for the caller; absent for what it was not told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What the host decided for the caller; absent if it was not delivered to the caller.
     pub attention: Option<EntryAttention>,
-    /// Member ids: whom an ephemeral message is shown to; absent for others.
+    /// Ids of the members who see an ephemeral message; absent for other messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
 }
 
-/// One signal on a message, with everybody who set it.
+/// One signal on a message, with all members who set it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reaction {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Signal>")]
-    pub signal: Signal,
+    pub signal: Named<Signal>,
     pub glyph: String,
     /// Member ids.
     pub members: Vec<String>,
@@ -64,58 +53,36 @@ pub struct Reaction {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EntryAttention {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub directedness: Directedness,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
+    pub directedness: Named<Directedness>,
+    pub policy: Named<Policy>,
     pub reason: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Mode>")]
-    pub mode: Mode,
+    pub mode: Named<Mode>,
 }
 
-/// One member that is told of a message, and why; the same on every transport.
+/// One recipient of a message, and why it is one. The same in every protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// The member's id.
     pub member: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub directedness: Directedness,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Mode>")]
-    pub mode: Mode,
+    pub directedness: Named<Directedness>,
+    pub policy: Named<Policy>,
+    pub mode: Named<Mode>,
     /// The rule that decided.
     pub reason: String,
-    #[serde(default, with = "words::one", skip_serializing_if = "is_normal")]
-    #[schemars(with = "words::As<Priority>")]
-    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub priority: Named<Priority>,
 }
 
-/// A name with `@` in a message that fits nobody, so that nobody was told for it.
+/// A name after `@` in a message that matches nobody, so that it had no effect.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownName {
-    /// As it was written, without the sign.
+    /// The name as written, without `@`.
     #[redact(fixed = 3)]
     pub name: String,
-    /// The most similar name of somebody who is here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The most similar name of a member.
     pub nearest: Option<String>,
-    /// All of it in a sentence.
+    /// The problem in one sentence.
     #[redact(fixed = 3)]
     pub message: String,
-}
-
-fn is_normal(priority: &Priority) -> bool {
-    *priority == Priority::Normal
-}
-
-/// A count that is not shown.
-pub(crate) fn is_none(count: &u32) -> bool {
-    *count == 0
 }

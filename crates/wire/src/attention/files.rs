@@ -1,72 +1,66 @@
-//! `chat.read_asset`: the files of messages, for agents. A file's name and text are untrusted.
+//! `chat.read_asset`: files of messages, for agents. A file's name and text are untrusted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
 use super::schema::{count, object, object_open, text};
 
-/// Arguments of `chat.read_asset`. With `assetId` it reads that file; without, it lists the files of a message
-/// (`eventId`) or of a conversation (`turn` or `conversation`).
+/// Arguments of `chat.read_asset`. With `assetId` it reads that file; without, it lists the files
+/// of a message (`eventId`) or of a conversation (`turn` or `conversation`).
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReadAsset {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub asset_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// Where to go on with a file that was too large for one answer, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Byte offset at which to continue reading a large file.
     pub offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub turn: Option<String>,
 }
 
-/// What `chat.read_asset` gives.
+/// The result of `chat.read_asset`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Assets {
-    /// The file that was asked for, or those that were listed, the newest message first.
+    /// The requested file, or the list of files, newest message first.
     pub assets: Vec<AssetShown>,
 }
 
-/// A file, and what of it was read.
+/// A file, and the part of it that was read.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssetShown {
     pub asset_id: String,
-    /// The message that it came with, in a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// In a list: the message that it belongs to.
     pub event_id: Option<String>,
     /// One line. Untrusted.
     #[redact(fixed = 3)]
     pub name: String,
     pub media_type: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Where its bytes are: a GET with the same bearer token, or with the turn's.
+    /// Where to GET its bytes, with the same bearer token or with the turn's.
     #[redact(fixed = 3)]
     pub url: String,
-    /// What was read of a text. Untrusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The part that was read, if it is text. Untrusted.
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    /// What was read of anything else, base64 with the standard alphabet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The part that was read, otherwise: base64 with the standard alphabet.
     #[redact(fixed = 3)]
     pub data: Option<String>,
-    /// There is more: the `offset` to go on with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The `offset` of the next part; absent at the end.
     pub next_offset: Option<u64>,
 }
 
-pub(super) const WORDS: (&str, &str) = (
+pub(super) const TITLE_AND_DESCRIPTION: (&str, &str) = (
     "Read a file of a message",
-    "Read a file that a chat message brought along (an asset, ast_…): text as text, anything else as base64. \
-     Without assetId it lists the files of your turn's conversation, or of the message eventId, with name, type \
-     and size. In a large file go on with nextOffset, or fetch url with your token.",
+    "Read a file attached to a chat message (an asset, ast_…): text as text, anything else as base64. \
+     Without assetId it lists the files of your turn's conversation, or of the message eventId, with \
+     name, type and size. Continue a large file at nextOffset, or fetch url with your token.",
 );
 
 pub(super) fn input() -> Value {
@@ -75,7 +69,7 @@ pub(super) fn input() -> Value {
             "assetId": text("The file, ast_…; leave it out to list files"),
             "eventId": text("List the files of this message, evt_…"),
             "conversation": text("Only files of this conversation, ch_…"),
-            "offset": count("Go on from this byte"),
+            "offset": count("Continue from this byte"),
             "turn": text("Token of your turn, when the prompt gave you one"),
         }),
         &[],

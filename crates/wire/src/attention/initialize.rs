@@ -1,4 +1,4 @@
-//! `initialize`: version, capabilities, the session taken up, and the workspace's glyphs (C2A
+//! `initialize`: version, capabilities, the session to resume, and the workspace's glyphs (C2A
 //! "Initialization").
 
 use std::collections::BTreeMap;
@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use chorus_core::model::attention::Mode;
 use chorus_core::model::member::MemberKind;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::PROTOCOL_VERSION;
-use crate::words;
+use crate::named::Named;
 
-/// Glyphs by signal name. Names are open here: a signal we do not have is ignored by who reads it.
+/// Glyphs by signal name. Unknown signals are ignored.
 pub type Glyphs = BTreeMap<String, String>;
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
@@ -20,18 +22,15 @@ pub struct InitializeParams {
     pub client_info: Peer,
     #[serde(default = "Capabilities::all")]
     pub capabilities: Capabilities,
-    /// The run that connects; without an id a new session is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The session that connects; without an id a new one is created.
     pub session: Option<SessionHello>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
     /// Glyphs this connection wants for signals, instead of the workspace's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glyphs: Option<Glyphs>,
 }
 
 impl InitializeParams {
-    /// The params of a harness that does all that C2A has, but hard interrupts.
+    /// The params of a harness that supports everything in C2A except hard interrupts.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             protocol_version: PROTOCOL_VERSION.to_owned(),
@@ -44,7 +43,7 @@ impl InitializeParams {
     }
 }
 
-/// Who speaks, for logs.
+/// The name and version of one side, for logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     pub name: String,
@@ -52,33 +51,29 @@ pub struct Peer {
     pub version: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionHello {
-    /// `sess_…` of an earlier connection, to go on with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The session of an earlier connection to resume, `sess_…`.
     pub id: Option<String>,
     /// What runs the model: `codex_cli`, `cmd`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resumable: Option<bool>,
     /// Whether the harness can start and stop the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub managed: Option<bool>,
 }
 
-/// A hint only: what is offered again is what is unsettled, from the oldest on, so that what is older than this event
-/// comes before what is newer.
+/// Only a hint. The host offers all unsettled events again, oldest first.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resume {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event_id: Option<String>,
 }
 
-/// What one side can do. What it leaves out of a group it cannot; a group that it leaves out altogether is not
-/// limited. The negotiated set is what both can.
+/// What one side supports. A capability that is absent from its group is not supported; a group
+/// that is absent is fully supported. The negotiated set is the intersection of both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Capabilities {
@@ -100,7 +95,7 @@ pub struct DeliveryCapabilities {
     pub idempotency: bool,
 }
 
-/// The spec has these names in snake_case.
+/// These names are snake_case in the spec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InjectionCapabilities {
@@ -142,7 +137,7 @@ impl DeliveryCapabilities {
 }
 
 impl InjectionCapabilities {
-    /// Everything but hard interrupts.
+    /// Everything except hard interrupts.
     fn all() -> Self {
         Self {
             immediate: true,
@@ -154,8 +149,9 @@ impl InjectionCapabilities {
         }
     }
 
-    /// How a harness that can do so much shows what is told in this mode: as it is told, else the nearest it can; none
-    /// where it is shown nothing, and finds it in its mailbox. A knock is never made more than a knock.
+    /// The mode in which a harness with these capabilities is shown an event of the given mode: the
+    /// same one if it is supported, otherwise the nearest. None if it supports none; then it finds
+    /// the event in its mailbox. A knock never becomes more than a knock.
     pub fn shows(&self, mode: Mode) -> Option<Mode> {
         let order: &[Mode] = match mode {
             Mode::Immediate => &[Mode::Immediate, Mode::Buffered, Mode::Notify],
@@ -194,7 +190,7 @@ impl UtilityCapabilities {
 }
 
 impl Capabilities {
-    /// Everything but hard interrupts.
+    /// Everything except hard interrupts.
     pub fn all() -> Self {
         Self {
             delivery: DeliveryCapabilities::all(),
@@ -204,7 +200,7 @@ impl Capabilities {
         }
     }
 
-    /// What both sides can.
+    /// The capabilities that both sides have.
     pub fn and(self, other: Self) -> Self {
         let (d, i, c, u) = (other.delivery, other.injection, other.chat_tools, other.utilities);
         Self {
@@ -241,23 +237,23 @@ impl Capabilities {
     }
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResult {
-    /// The host answers with its own version when it does not know the harness's.
+    /// The host's own version if it does not know the harness's.
     pub protocol_version: String,
     pub server_info: Peer,
     pub capabilities: Capabilities,
     pub session: SessionRef,
     pub member: MemberCard,
     pub workspace: WorkspaceRef,
-    /// Every signal with the glyph shown for it on this connection.
+    /// The glyph of every signal on this connection.
     pub glyphs: Glyphs,
     pub limits: Limits,
-    /// The http address of `/v1/c2a`, for POSTs with a turn's token.
+    /// The HTTP address of `/v1/c2a`, for POSTs with a turn's token.
     pub turn_url: String,
-    /// The http address of `/v1/mcp`, which takes a turn's token too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The HTTP address of `/v1/mcp`, which also accepts a turn's token.
     pub mcp_url: Option<String>,
 }
 
@@ -275,8 +271,7 @@ pub struct MemberCard {
     pub handle: String,
     #[redact(fixed = 3)]
     pub display_name: String,
-    #[serde(with = "words::one")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -287,7 +282,7 @@ pub struct WorkspaceRef {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Deliveries under way to this connection that it has not acknowledged.
+    /// Maximum number of unacknowledged deliveries on this connection.
     pub unacked: u32,
 }
 
@@ -297,7 +292,7 @@ mod tests {
 
     // covers: ATT-348
     #[test]
-    fn what_a_harness_cannot_show_comes_as_the_nearest_it_can() {
+    fn an_unsupported_mode_becomes_the_nearest_supported_one() {
         use Mode::{Buffered, Digest, Immediate, Notify, Silent, ToolMailbox};
         let can = |immediate, buffered, notify| InjectionCapabilities {
             immediate,

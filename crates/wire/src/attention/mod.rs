@@ -1,9 +1,9 @@
-//! C2A, the attention transport at `/v1/c2a` (`spec/attention.md`): who is told what, who must answer, and the
-//! chat tools. camelCase, protocol version [`PROTOCOL_VERSION`].
+//! C2A, the attention protocol at `/v1/c2a` (`spec/attention.md`): who receives what, who must
+//! answer, and the chat tools. camelCase, protocol version [`PROTOCOL_VERSION`].
 //!
 //! Host to harness: [`deliver`], [`notifications`]. Harness to host: [`initialize`], [`tools`],
-//! [`disposition`], [`notifications`]. Fields that are read but unknown are ignored in messages, so that
-//! an older peer understands a newer one, and refused in the arguments of tools.
+//! [`disposition`], [`notifications`]. Unknown fields are ignored in messages, so that an older
+//! peer understands a newer one, and refused in the arguments of tools.
 
 pub mod initialize;
 
@@ -21,7 +21,7 @@ pub mod tools;
 pub mod disposition;
 pub mod notifications;
 
-/// The version of C2A that is spoken here.
+/// The version of C2A that this host implements.
 pub const PROTOCOL_VERSION: &str = "2026-06-02";
 
 /// The methods, by who sends them.
@@ -48,7 +48,7 @@ pub mod method {
     pub const DIGEST: &str = "notifications/digest";
     pub const CLOSING: &str = "notifications/closing";
 
-    /// All that a harness sends; nothing else is looked at.
+    /// Every method that a harness may send.
     pub const OF_HARNESS: [&str; 10] = [
         INITIALIZE,
         TOOLS_LIST,

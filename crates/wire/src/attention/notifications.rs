@@ -1,47 +1,48 @@
-//! Notifications, which nobody answers (C2A "Cancellation and progress").
+//! Notifications, which have no response (C2A "Cancellation and progress").
 
 use chorus_core::model::attention::Policy;
 use chorus_core::model::conversation::Visibility;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
+use serde_with::skip_serializing_none;
 
 use crate::jsonrpc::Id;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `notifications/cancelled`, both ways: stop the delivery or call with this JSON-RPC id.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
     pub request_id: Id,
-    /// The event whose delivery is cancelled, whatever the attempt; the host always says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The event whose delivery is cancelled, in whatever attempt. The host always sends it.
     pub event_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub reason: Option<String>,
 }
 
-/// `notifications/typing`. From the host: the author of what was delivered types on. From a harness: its
-/// agent composes; `author` is absent, since the connection says who it is.
+/// `notifications/typing`. From the host: the author of a delivered message is typing. From a
+/// harness: its agent is composing; `author` is absent because the connection identifies it.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Typing {
     pub conversation: String,
     /// Member id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     pub typing: bool,
 }
 
-/// `session/wake`, host to harness: there is mail in these conversations.
+/// `session/wake`, host to harness: there are unread messages in these conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {
     pub conversations: Vec<String>,
 }
 
-/// `notifications/digest`, host to harness: what happened in a channel that the member follows. It is not a
-/// delivery: nothing is acknowledged, and what it names was delivered by itself where it had to be.
+/// `notifications/digest`, host to harness: a summary of a channel that the member follows. It is
+/// not a delivery: it is not acknowledged, and events in it that needed a delivery had their own.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Digest {
@@ -50,59 +51,57 @@ pub struct Digest {
     /// Untrusted.
     #[redact(fixed = 3)]
     pub title: String,
-    /// Who may read there: what is `private` is for no other conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    pub visibility: Option<Visibility>,
+    /// Who can read the channel. Content of a `private` channel must not go into another
+    /// conversation.
+    pub visibility: Option<Named<Visibility>>,
     pub after_sequence: u64,
     pub through_sequence: u64,
-    #[serde(with = "crate::time::iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     pub attention: DigestAttention,
     pub messages: u32,
-    /// The events that name the member or give it work.
+    /// The events that mention the member or assign work to it.
     #[redact(fixed = 3)]
     pub calls: Vec<String>,
-    /// What the host's command wrote, else what the host made itself; it quotes members: untrusted.
+    /// The text of the host's configured command, or else of the host itself. Untrusted, because it
+    /// quotes members.
     #[redact(fixed = 3)]
     pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestAttention {
-    #[serde(with = "words::one")]
-    pub policy: Policy,
+    pub policy: Named<Policy>,
     pub reason: String,
 }
 
-/// `notifications/closing`, host to harness: the connection is about to end.
+/// `notifications/closing`, host to harness: the host is about to close the connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closing {
     pub reason: String,
 }
 
-/// `notifications/progress`, harness to host: life and how far it got; never chat.
+/// `notifications/progress`, harness to host: a sign of life with the progress of a run. It is
+/// never shown as chat.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     pub progress_token: Id,
     pub progress: Number,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Number>,
-    /// Untrusted, like every text of a runtime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Untrusted, like all text from a runtime.
     #[redact(fixed = 3)]
     pub message: Option<String>,
-    /// The event that is worked on. Where it is not said: the one that the token is of, else the turn's, else that of the
-    /// run begun last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The event being worked on. By default the token's, else the turn's, else that of the run
+    /// that started last.
     pub event_id: Option<String>,
 }
 
-/// `notifications/message`, harness to host: a line for the log.
+/// `notifications/message`, harness to host: a log line.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {
     pub level: Level,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     #[redact(fixed = 3)]
     pub data: Value,

@@ -1,10 +1,10 @@
-//! JSON Schema, as far as the tools' descriptors need it.
+//! Helpers to write the JSON Schemas of the chat tools.
 
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use serde_json::{Map, Value, json};
 
-use super::descriptors::MAX_LIMIT;
-use crate::words::Word;
+use crate::limits::MAX_LIMIT;
+use crate::named::{self, NamedEnum};
 
 pub(super) fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
@@ -15,16 +15,15 @@ pub(super) fn count(description: &str) -> Value {
 }
 
 pub(super) fn limit() -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "At most so many"})
+    json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Maximum number of results"})
 }
 
-pub(super) fn words<W: Word>(description: &str) -> Value {
-    let words: Vec<_> = W::WORDS.iter().map(|word| word.word()).collect();
-    json!({"type": "string", "enum": words, "description": description})
+pub(super) fn one_of<E: NamedEnum>(description: &str) -> Value {
+    json!({"type": "string", "enum": named::names::<E>(), "description": description})
 }
 
 pub(super) fn disposition() -> Value {
-    words::<Disposition>("How the delivery ended")
+    one_of::<Disposition>("How the delivery ended")
 }
 
 pub(super) fn list(name: &str) -> Value {
@@ -34,14 +33,15 @@ pub(super) fn list(name: &str) -> Value {
     object_open(Value::Object(properties), &[])
 }
 
-/// Arguments: what is not named is a mistake.
+/// An object of arguments. Unknown properties are refused.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = object_open(properties, required);
     schema["additionalProperties"] = json!(false);
     schema
 }
 
-/// Results: they may grow. Nothing is required, since a refusal's envelope must pass the schema too.
+/// An object in a result, which may get more properties later. At the top nothing is required,
+/// because a refusal's envelope must satisfy the schema too.
 pub(super) fn object_open(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {

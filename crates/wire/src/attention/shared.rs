@@ -1,21 +1,22 @@
-//! Writing `chat/deliver`: what is the same for all receivers is encoded once ([`Shared`]), and each
-//! receiver's frame is that text with its own part ([`DeliverFor`]) put beside it. A message told to a
-//! hundred members is serialised once, not a hundred times.
+//! Writes `chat/deliver`. The part that is the same for all receivers is encoded once ([`Shared`]);
+//! each receiver's frame is that text plus its own part ([`DeliverFor`]). So a message to a hundred
+//! members is serialized once, not a hundred times.
 //!
-//! What is written reads back as [`super::deliver::Deliver`]; the test below holds both to it.
+//! The result can be read as [`super::deliver::Deliver`]; a test checks that.
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::ids::{Prefix, Uid};
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
-use super::deliver::{Knock, is_none};
+use super::deliver::Knock;
 use super::method;
+use crate::named::Named;
 use crate::webhook::McpServer;
-use crate::words;
 
-/// What every receiver of an event is told alike.
+/// The part of an event that is the same for all receivers.
 #[derive(Clone, veil::Redact)]
 pub struct DeliverShared<'a> {
     pub event: Uid,
@@ -29,20 +30,20 @@ pub struct DeliverShared<'a> {
     pub intent: Intent,
     pub replaces: Option<Uid>,
     pub in_reply_to: Option<Uid>,
-    /// Canonical JSON of an object, as [`crate::canonical::metadata`] made it; put in verbatim.
+    /// Canonical JSON of an object, made by [`crate::canonical::metadata`] and inserted verbatim.
     #[redact(fixed = 3)]
     pub metadata: Option<&'a str>,
 }
 
-/// A message's content, as core keeps it.
+/// A message's content in core's representation.
 #[derive(Clone, Copy, veil::Redact)]
 pub enum Body<'a> {
     Text(#[redact(fixed = 3)] &'a str),
-    /// Canonical JSON of the list of parts, as [`crate::part::Content`] made it; put in verbatim.
+    /// Canonical JSON of the list of parts, made by [`crate::part::Content`] and inserted verbatim.
     Parts(#[redact(fixed = 3)] &'a str),
 }
 
-/// The encoded shared part; immutable, to be held in an `Arc` beside the event.
+/// The encoded shared part. Immutable; kept in an `Arc` with the event.
 #[derive(veil::Redact)]
 pub struct Shared {
     event_id: String,
@@ -57,7 +58,7 @@ pub struct Shared {
     intent: Intent,
 }
 
-/// What one receiver is told.
+/// The part of an event that is for one receiver.
 #[derive(Clone, veil::Redact)]
 pub struct DeliverFor<'a> {
     /// The receiver's member id.
@@ -74,16 +75,17 @@ pub struct DeliverFor<'a> {
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
     pub channel: Option<&'a ChannelDelivery>,
-    /// Members that were told too, and how many beyond those.
+    /// Other recipients, and how many more there are.
     pub audience: &'a [&'a str],
     pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
-    /// Tools that another service sent along, and what it says of its channel.
+    /// Tools that another service sent with the message, and its description of its channel.
     pub mcp: &'a [McpServer],
     #[redact(fixed = 3)]
     pub channel_context: Option<&'a str>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
@@ -92,52 +94,43 @@ struct Head<'a> {
     conversation: &'a ConversationRef<'a>,
     author: &'a Author<'a>,
     timing: Timing,
-    #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     in_reply_to: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tail<'a> {
     attention: Attention<'a>,
     injection: Injection,
     reliability: Reliability<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<&'a TurnGrant<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<&'a ChannelDelivery>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audience: &'a [&'a str],
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     audience_more: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     knock: Option<&'a Knock<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     mcp: &'a [McpServer],
-    #[serde(skip_serializing_if = "Option::is_none")]
     channel_context: Option<&'a str>,
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Attention<'a> {
-    #[serde(with = "words::one")]
-    policy: Policy,
+    policy: Named<Policy>,
     reason: &'a str,
-    #[serde(with = "words::one")]
-    priority: Priority,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Named<Priority>,
     deadline_ms: Option<u32>,
-    #[serde(with = "words::one")]
-    intent: Intent,
+    intent: Named<Intent>,
 }
 
 #[derive(Serialize)]
 struct Injection {
-    #[serde(with = "words::one")]
-    mode: Mode,
+    mode: Named<Mode>,
     context: &'static str,
     role: &'static str,
 }
@@ -150,7 +143,7 @@ struct Reliability<'a> {
 }
 
 impl DeliverShared<'_> {
-    /// Encodes it, once for all receivers.
+    /// Encodes the shared part, once for all receivers.
     pub fn encode(&self) -> Shared {
         let event_id = self.event.show(Prefix::Event);
         let head = json(&Head {
@@ -180,12 +173,12 @@ impl Shared {
         &self.event_id
     }
 
-    /// Bytes it holds, for a bound on a queue.
+    /// Its size in bytes, for the limit of a queue.
     pub fn len(&self) -> usize {
         self.event_id.len() + self.head.len() + self.mentions.len() + self.body.len()
     }
 
-    /// Never; an event has an id.
+    /// Always false, because an event has an id.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -205,7 +198,7 @@ impl Shared {
         out
     }
 
-    /// The params alone, as `chat.claim` returns them for its `event`. The content stands in them only when
+    /// Only the params, as `chat.claim` returns them in `event`. They contain the content only if
     /// the mode shows it.
     pub fn write_params(&self, out: &mut String, to: &DeliverFor<'_>) {
         out.push('{');
@@ -217,7 +210,7 @@ impl Shared {
             out.push_str(&json(recipient));
         }
         out.push_str(r#","directedness":"#);
-        out.push_str(&json(&words::As(to.directedness)));
+        out.push_str(&json(&Named(to.directedness)));
         out.push_str("},");
         if to.mode.shows_content() {
             out.push_str(&self.body);
@@ -226,13 +219,13 @@ impl Shared {
         let key = format!("{}:{}", self.event_id, to.member);
         let tail = json(&Tail {
             attention: Attention {
-                policy: to.policy,
+                policy: to.policy.into(),
                 reason: to.reason,
-                priority: to.priority,
+                priority: to.priority.into(),
                 deadline_ms: to.deadline_ms,
-                intent: self.intent,
+                intent: self.intent.into(),
             },
-            injection: Injection { mode: to.mode, context: "thread_window", role: "user" },
+            injection: Injection { mode: to.mode.into(), context: "thread_window", role: "user" },
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
             channel: to.channel,
@@ -268,7 +261,7 @@ fn inner(object: &str) -> &str {
     object.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default()
 }
 
-/// Plain structs of strings and numbers always have a JSON text.
+/// Serializes a value. Structs of strings and numbers cannot fail.
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! The id of a request: a string or an integer. Fractions and null are refused: they name nothing safely.
+//! The id of a request: a string or an integer. Fractions and null are refused, because they do not
+//! identify a request reliably.
 
 use std::fmt;
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Longest id in bytes. Ours are under 50; a peer's is sent back, so it is bounded.
+/// Longest id in bytes. Ours are under 50. A peer's id is sent back, so it is bounded.
 const BYTES: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

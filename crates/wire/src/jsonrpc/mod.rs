@@ -1,17 +1,21 @@
-//! JSON-RPC 2.0, both ways over one connection: our own types, because the host too sends requests.
+//! JSON-RPC 2.0 in both directions over one connection. These are our own types, because the host
+//! sends requests too.
 //!
-//! [`Incoming::parse`] is strict and looks at a frame once: `params` and `result` stay raw until the one
+//! [`Incoming::parse`] is strict and parses a frame once: `params` and `result` stay raw until the
 //! method that knows their type reads them. Batches are refused. C2A "Data".
 
 mod id;
 mod parse;
 
-use chorus_core::model::error::{Code, Refusal};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
+
+use chorus_core::model::error::{Code, Refusal};
 
 use crate::code;
 use crate::error::ErrorBody;
+
 pub use id::Id;
 pub use parse::{Incoming, ParseError, params};
 
@@ -23,7 +27,7 @@ pub const INVALID_PARAMS: i32 = -32602;
 /// `"jsonrpc":"2.0"`, and nothing else.
 const VERSION: &str = "2.0";
 
-/// A request to be written.
+/// An outgoing request.
 #[derive(Debug, Serialize)]
 pub struct Request<'a, P> {
     jsonrpc: &'static str,
@@ -38,7 +42,7 @@ impl<'a, P> Request<'a, P> {
     }
 }
 
-/// A notification to be written.
+/// An outgoing notification.
 #[derive(Debug, Serialize)]
 pub struct Notification<'a, P> {
     jsonrpc: &'static str,
@@ -52,7 +56,7 @@ impl<'a, P> Notification<'a, P> {
     }
 }
 
-/// A response to be written. Its id is null when the request's could not be read.
+/// An outgoing response. Its id is null if the request's id could not be read.
 #[derive(Debug, Serialize)]
 pub struct Response<'a, R> {
     jsonrpc: &'static str,
@@ -81,16 +85,17 @@ impl<'a> Response<'a, ()> {
 }
 
 /// The error of a response. `data` is the inner object of the error envelope.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorObject {
     pub code: i32,
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient")]
     pub data: Option<ErrorBody>,
 }
 
 impl ErrorObject {
-    /// A refusal, under the number of its code.
+    /// A refusal, with the number of its code.
     pub fn of(refusal: &Refusal, request_id: impl Into<String>) -> Self {
         let data = ErrorBody::of(refusal, request_id);
         Self { code: code::number(refusal.code), message: data.message.clone(), data: Some(data) }
@@ -106,13 +111,13 @@ impl ErrorObject {
         Self::standard(INVALID_PARAMS, Code::ValidationError, message.into(), request_id)
     }
 
-    /// One of JSON-RPC's own numbers, with the envelope's code beside it.
+    /// An error with one of JSON-RPC's own numbers and the envelope's code.
     fn standard(number: i32, code: Code, message: String, request_id: impl Into<String>) -> Self {
         let data = ErrorBody::new(code, message.as_str(), request_id);
         Self { code: number, message, data: Some(data) }
     }
 
-    /// The envelope's inner object, made up from number and message when the peer sent none.
+    /// The envelope's inner object; derived from number and message if the peer sent none.
     pub fn body(self) -> ErrorBody {
         let code = match self.code {
             METHOD_NOT_FOUND => Code::NotFound,
@@ -123,10 +128,10 @@ impl ErrorObject {
     }
 }
 
-/// `data` of another shape than ours is no reason to lose the error itself.
+/// Reads `data`; another shape than ours is ignored, so that the error itself is kept.
 fn lenient<'de, D: Deserializer<'de>>(input: D) -> Result<Option<ErrorBody>, D::Error> {
     let raw = Option::<Box<RawValue>>::deserialize(input)?;
-    // Only an object: a struct would also be read out of a list.
+    // Only an object: serde would also read a struct from an array.
     let raw = raw.filter(|raw| raw.get().starts_with('{'));
     Ok(raw.and_then(|raw| serde_json::from_str(raw.get()).ok()))
 }

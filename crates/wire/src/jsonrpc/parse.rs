@@ -1,20 +1,21 @@
-//! Reading one frame. What cannot be read is answered with the number JSON-RPC 2.0 has for it, under the
-//! request's own id wherever that could still be read.
+//! Parses one frame. An invalid frame is answered with JSON-RPC 2.0's error number, and with the
+//! request's id if that could be read.
 
 use std::borrow::Cow;
 
-use chorus_core::model::error::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+
+use chorus_core::model::error::Code;
 
 use super::{ErrorObject, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, Response, VERSION};
 
 /// Longest method name in bytes.
 const METHOD_BYTES: usize = 128;
 
-/// What a peer may send. Borrows from the frame.
+/// A message from a peer. Borrows from the frame.
 #[derive(Clone, veil::Redact)]
 pub enum Incoming<'a> {
     Request {
@@ -28,7 +29,7 @@ pub enum Incoming<'a> {
         #[redact(fixed = 3)]
         params: Option<&'a RawValue>,
     },
-    /// The id is none when the peer could not read that of our request.
+    /// The id is none if the peer could not read our request's id.
     Response {
         id: Option<Id>,
         #[redact(fixed = 3)]
@@ -36,10 +37,10 @@ pub enum Incoming<'a> {
     },
 }
 
-/// A frame that is no message.
+/// A frame that is not a valid message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The id to answer under, when it could be read.
+    /// The id for the response, if it could be read.
     pub id: Option<Id>,
     /// `-32700`, `-32600` or `-32602`.
     pub number: i32,
@@ -59,7 +60,7 @@ impl ParseError {
         ErrorObject::standard(self.number, Code::ValidationError, self.message.clone(), request_id)
     }
 
-    /// The response that says so.
+    /// The response that reports it.
     pub fn response(&self, request_id: impl Into<String>) -> Response<'_, ()> {
         Response::error(self.id.as_ref(), self.error(request_id))
     }
@@ -68,11 +69,11 @@ impl ParseError {
 /// Every field a message can have, in any combination.
 #[derive(Deserialize)]
 struct Frame<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "present")]
     params: Option<&'a RawValue>,
@@ -82,7 +83,7 @@ struct Frame<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Keeps `null` apart from absence: `"result":null` is a result.
+/// Distinguishes `null` from absence: `"result":null` is a result.
 fn present<'de: 'a, 'a, D: Deserializer<'de>>(input: D) -> Result<Option<&'a RawValue>, D::Error> {
     <&'a RawValue>::deserialize(input).map(Some)
 }
@@ -119,14 +120,14 @@ impl<'a> Incoming<'a> {
             }
             _ => Err(ParseError {
                 id: read_id(frame.id).ok().flatten(),
-                ..ParseError::invalid("a message has one of method, result and error")
+                ..ParseError::invalid("a message must have exactly one of method, result and error")
             }),
         }
     }
 }
 
 fn no_version() -> ParseError {
-    ParseError::invalid("jsonrpc is \"2.0\"")
+    ParseError::invalid("jsonrpc must be \"2.0\"")
 }
 
 fn call<'a>(
@@ -136,16 +137,16 @@ fn call<'a>(
 ) -> Result<Incoming<'a>, ParseError> {
     let id = match id {
         None => None,
-        Some(raw) => {
-            Some(read_id(Some(raw))?.ok_or_else(|| ParseError::invalid("the id is null"))?)
-        }
+        Some(raw) => Some(
+            read_id(Some(raw))?.ok_or_else(|| ParseError::invalid("the id must not be null"))?,
+        ),
     };
     if method.len() > METHOD_BYTES {
         return Err(ParseError::new(id, INVALID_REQUEST, "the method's name is too long"));
     }
     // Every method of ours has named parameters.
     if params.is_some_and(|params| !params.get().starts_with('{')) {
-        return Err(ParseError::new(id, INVALID_PARAMS, "params is an object"));
+        return Err(ParseError::new(id, INVALID_PARAMS, "params must be an object"));
     }
     Ok(match id {
         Some(id) => Incoming::Request { id, method, params },
@@ -153,18 +154,18 @@ fn call<'a>(
     })
 }
 
-/// The id of a message; none for `null` and for absence.
+/// The id of a message; none if it is `null` or absent.
 fn read_id(raw: Option<&RawValue>) -> Result<Option<Id>, ParseError> {
     let Some(raw) = raw else { return Ok(None) };
     serde_json::from_str(raw.get())
-        .map_err(|e| ParseError::invalid(format!("the id is a string or an integer: {e}")))
+        .map_err(|e| ParseError::invalid(format!("the id must be a string or an integer: {e}")))
 }
 
-/// Reads the params of a method, or the arguments of a tool; absent ones are an empty object. The error's
-/// text is for the caller.
+/// Reads the params of a method, or the arguments of a tool; absent params are an empty object. The
+/// error's text is for the caller.
 pub fn params<P: DeserializeOwned>(raw: Option<&RawValue>) -> Result<P, String> {
     let json = raw.map_or("{}", RawValue::get);
-    // A struct would also be read out of a list, in the order of its fields.
+    // serde would also read a struct from an array, in the order of its fields.
     if !json.starts_with('{') {
         return Err("not an object".to_owned());
     }

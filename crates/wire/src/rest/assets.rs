@@ -1,16 +1,17 @@
-//! `/v1/assets`: files that messages refer to. `GET /v1/assets/{id}` gives the bytes, `GET /v1/assets/{id}/thumbnail` a
-//! small picture.
+//! `/v1/assets`: files that messages refer to. `GET /v1/assets/{id}` returns the bytes, `GET
+//! /v1/assets/{id}/thumbnail` a thumbnail.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Query of `POST /v1/assets`, whose body is the file and whose `Content-Type` says what it is to be.
+use crate::time::Time;
+
+/// Query of `POST /v1/assets`. The body is the file; `Content-Type` declares its media type.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["name"]))]
 pub struct NewAsset {
-    /// What the file is called: no path.
+    /// The file's name, without a path.
     #[redact(fixed = 3)]
     pub name: String,
 }
@@ -23,14 +24,12 @@ pub struct Asset {
     /// Untrusted.
     #[redact(fixed = 3)]
     pub name: String,
-    /// What its bytes are.
+    /// The media type of its bytes.
     pub media_type: String,
     pub bytes: u64,
     /// SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
-    /// Member id of who brought it.
+    /// Member id of the uploader.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
 }

@@ -1,31 +1,31 @@
-//! `GET /v1/events/{id}/attention` (why) and `POST /v1/attention/preview` (who would be told).
+//! `GET /v1/events/{id}/attention` (why an event was delivered as it was) and `POST
+//! /v1/attention/preview` (who would receive a message).
 
 use chorus_core::model::attention::{Directedness, Intent};
-use chorus_core::model::delivery::Disposition;
-use chorus_core::model::ids::Timestamp;
+use chorus_core::model::disposition::Disposition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::named::Named;
+use crate::time::Time;
 
 pub use crate::attention::entry::{Told, UnknownName};
-use crate::words;
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Preview {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Intent>")]
-    pub intent: Intent,
+    pub intent: Named<Intent>,
     /// The directedness of everybody who is not in `told`.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub rest: Directedness,
+    pub rest: Named<Directedness>,
     pub told: Vec<Told>,
-    /// Names in its text that fit nobody whom the sender may see.
+    /// Names in its text that match nobody the sender can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_names: Vec<UnknownName>,
 }
 
 /// Answer of `GET /v1/events/{id}/attention`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     pub event_id: String,
@@ -33,94 +33,85 @@ pub struct Why {
     pub seq: u64,
     /// Member id of the author.
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Intent>")]
-    pub intent: Intent,
+    pub created_at: Time,
+    pub intent: Named<Intent>,
     /// The directedness of everybody who is not in `told`.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub rest: Directedness,
-    /// The event of the newest edit of this message, which is decided anew; absent where it was never edited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Named<Directedness>,
+    /// The event of the newest edit of this message; an edit is decided on its own. Absent if the
+    /// message was never edited.
     pub newest_version: Option<String>,
-    /// Agents' messages between this one and a person's.
+    /// Number of agents' messages between this message and the last one of a person.
     pub hop: u8,
-    /// The event whose turn it was made in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The event in whose turn it was posted.
     pub cause: Option<String>,
-    /// Member id of who holds the claim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Member id of the claim's holder.
     pub claimed_by: Option<String>,
-    /// Whether agents pause on its line of talk now: their clocks stand still, and they are told nothing.
+    /// Whether agents are paused in its timeline now. While they are, their deadlines do not run
+    /// and nothing is delivered to them.
     #[serde(default)]
     pub paused: bool,
-    /// Whom the flow of talk says it is for, where the message itself names nobody.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The member that the conversation's flow suggests it is for, when the message itself names
+    /// nobody.
     pub flow: Option<Flow>,
-    /// Why the flow of talk says that it is for nobody in particular.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Why the conversation's flow suggests that it is for nobody in particular.
     pub nobody: Option<Nobody>,
-    /// The host's bounds of such a guess, as they are now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The host's current confidence thresholds for such a guess.
     pub bounds: Option<Bounds>,
     pub told: Vec<ToldReceipt>,
 }
 
-/// How sure a guess must be, in percent (`[attention]`).
+/// Confidence thresholds in percent (`[attention]` in the settings).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
-    /// From here on the agent must answer.
+    /// At or above this the agent must answer.
     pub sure: u8,
-    /// From here on it is shown the message, and may answer.
+    /// At or above this the agent is shown the message and may answer.
     pub likely: u8,
-    /// From here on it is told that there is a message.
+    /// At or above this the agent is notified that there is a message.
     pub perhaps: u8,
 }
 
-/// A guess from the flow of talk.
+/// A guess from the conversation's flow.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
-    /// Member id of whom it is probably for.
+    /// Member id of the probable addressee.
     pub member: String,
-    /// How sure that is, in percent.
+    /// Confidence in percent.
     pub confidence: u8,
-    /// The rules that spoke for it (`docs/attention.md`).
+    /// The rules in favour of it (`docs/attention.md`).
     #[redact(fixed = 3)]
     pub because: Vec<String>,
-    /// The rules that spoke against it, and were outweighed.
+    /// The rules against it, which were outweighed.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub against: Vec<String>,
 }
 
-/// Why a message is probably for nobody in particular, though there were people to choose among.
+/// Why a message is probably for nobody in particular, although there were candidates.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nobody {
-    /// How sure that is, in percent.
+    /// Confidence in percent.
     pub confidence: u8,
-    /// The rules that spoke against the likeliest member (`docs/attention.md`).
+    /// The rules against the likeliest member (`docs/attention.md`).
     #[redact(fixed = 3)]
     pub because: Vec<String>,
-    /// The rules that spoke for that member, and were outweighed.
+    /// The rules in favour of that member, which were outweighed.
     #[redact(fixed = 3)]
     pub against: Vec<String>,
 }
 
-/// Who was told, and what came of it.
+/// A member to whom the event was delivered, and the outcome.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToldReceipt {
     #[serde(flatten)]
     pub told: Told,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
 }
 
-/// The times of a delivery; each is absent until it happened.
+/// The state and times of a delivery. A time is absent until it has happened.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Receipt {
@@ -128,32 +119,17 @@ pub struct Receipt {
     pub state: String,
     pub attempt: u16,
     pub fence: u32,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub offered_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub accepted_at: Option<Timestamp>,
-    /// When a knock's content was pulled.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub retrieved_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub settled_at: Option<Timestamp>,
-    /// Until when it was put off last.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub deferred_until: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Disposition>>")]
-    pub disposition: Option<Disposition>,
-    /// What the member said of it without a message: why it put it off, declined it, or could not do it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<Time>,
+    pub accepted_at: Option<Time>,
+    /// When a knock's content was fetched.
+    pub retrieved_at: Option<Time>,
+    pub settled_at: Option<Time>,
+    /// The time to which it was last deferred.
+    pub deferred_until: Option<Time>,
+    pub disposition: Option<Named<Disposition>>,
+    /// The member's note on the outcome: why it deferred, declined or could not do it.
     #[redact(fixed = 3)]
     pub note: Option<String>,
-    /// Since when its clock stands still, because the host itself withholds the right to answer.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub stands_still_since: Option<Timestamp>,
+    /// When its deadline was suspended, because the host itself withholds the right to answer.
+    pub stands_still_since: Option<Time>,
 }

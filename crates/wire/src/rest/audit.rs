@@ -1,90 +1,71 @@
-//! `/v1/audit`: who did what to whom, and how it ended; and the signed ends of all chains.
+//! `/v1/audit`: who did what to whom, and the result; and the signed heads of all hash chains.
 
 use std::collections::BTreeMap;
 
 use chorus_core::model::caller::Authority;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/audit`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListAudit {
-    /// Whose acts, and acts about whom.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only entries in which this member acted, or was acted upon.
     pub member: Option<String>,
-    /// What was done: `claimed`, `message_posted`, …
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only this kind of entry: `claimed`, `message_posted`, …
     pub kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub since: Option<Timestamp>,
-    /// `next` of the page before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// The `next` of the previous page.
     pub after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
 /// `GET /v1/audit`, oldest first.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
     pub entries: Vec<AuditEntry>,
-    /// Where the next page begins; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Cursor of the next page; absent on the last one.
     pub next: Option<String>,
 }
 
-/// One thing that was done. Never what was said.
+/// One recorded action. It never contains the text of a message.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
-    /// Member id; absent when the host did it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Time,
+    /// Member id of the actor; absent if it was the host.
     pub by: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The role of its token; absent in entries of a conversation's log.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Authority>>")]
-    pub role: Option<Authority>,
+    /// The role of the actor's token; absent in entries from a conversation's log.
+    pub role: Option<Named<Authority>>,
     pub kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The id of what it was done to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The id of the object acted upon.
     #[redact(fixed = 3)]
     pub subject: Option<String>,
-    /// The member it was done to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The member acted upon.
     pub member: Option<String>,
     /// A role, stream, tool, token id or disposition.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub name: Option<String>,
-    /// The code with which it was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The error code, if it was refused.
     pub refused: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u32>,
 }
 
-/// `GET /v1/audit/heads`: where every chain ends now.
+/// `GET /v1/audit/heads`: the current head of every hash chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Heads {
     pub workspace_id: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     /// The newest block of the audit log, and its hash.
     pub audit: Head,
     /// By conversation id.

@@ -2,145 +2,124 @@
 //! /v1/channels/{id}/members/{member}` has no body.
 
 use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Visibility};
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::assets::Asset;
 use super::search::Scope;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `POST /v1/channels` -> 201 [`Channel`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewChannel {
-    /// `channel` unless given; also `dm` and `thread`.
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<ConversationKind>>")]
-    pub kind: Option<ConversationKind>,
+    /// `channel` by default; also `dm` and `thread`.
+    pub kind: Option<Named<ConversationKind>>,
     #[serde(skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub purpose: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Visibility>>")]
-    pub visibility: Option<Visibility>,
-    /// Member ids; the maker is one anyway.
+    pub visibility: Option<Named<Visibility>>,
+    /// Member ids. The creator is always a member.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
     /// `str_…`
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
-    /// Where answers to messages of the main line go. Unless given, `thread` in a channel with two or more agents,
-    /// and else `line`.
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Replies>>")]
-    pub replies: Option<Replies>,
+    /// Where replies to messages of the main timeline go. The default is `thread` in a channel with
+    /// two or more agents, otherwise `line`.
+    pub replies: Option<Named<Replies>>,
 }
 
-/// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields stay.
+/// `PATCH /v1/channels/{id}` -> [`Channel`]; absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChannelPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub purpose: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Visibility>>")]
-    pub visibility: Option<Visibility>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Named<Visibility>>,
     pub archived: Option<bool>,
-    /// Member id of whoever undone obligations go to here before they go to the workspace's lead; null is
-    /// nobody.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    /// Member id of the channel's lead. Overdue obligations escalate to the lead before they go to
+    /// the workspace's lead. Null removes the lead.
+    #[serde(deserialize_with = "super::nullable")]
     pub lead: Option<Option<String>>,
-    /// Messages that agents may say on one line of talk without a person; null is the host's default.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<u32>")]
+    /// Number of messages that agents may post in one timeline before a person must speak; null
+    /// restores the host's default.
+    #[serde(deserialize_with = "super::nullable")]
     pub agent_budget: Option<Option<u32>>,
-    /// How long what was said here is kept: `all`, or days such as `90d`, at least `1d`; null is the host's default.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    /// How long messages are kept: `all`, or a number of days such as `90d`, at least `1d`; null
+    /// restores the host's default.
+    #[serde(deserialize_with = "super::nullable")]
     pub keep: Option<Option<String>>,
-    /// How agents take turns; what is absent stays.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How agents take turns; absent fields are unchanged.
     pub turns: Option<TurnsPatch>,
-    /// Where answers to messages of the main line go.
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Replies>>")]
-    pub replies: Option<Replies>,
-    /// How much is heard without a person asking; what is absent stays.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Where replies to messages of the main timeline go.
+    pub replies: Option<Named<Replies>>,
+    /// Limits on stimuli; absent fields are unchanged.
     pub stimuli: Option<StimuliPatch>,
-    /// Whether agents behind connection strings may have callbacks with which they speak unasked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether agents behind connection strings may get standing callbacks, with which they can
+    /// post without being asked.
     pub proactive: Option<bool>,
-    /// `ast_…` ids of the files that stand at the top of it, in this order, 32 at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Ids of the pinned files, `ast_…`, in display order; at most 32.
     pub pinned_assets: Option<Vec<String>>,
 }
 
-/// How much a channel hears without a person asking, as it is to be.
+/// A change to a channel's limits on stimuli.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StimuliPatch {
-    /// Stimuli that wait at most, 1 to 128.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Maximum number of stimuli that wait, 1 to 128.
     pub max_pending: Option<u16>,
-    /// Subjects that stimuli open within an hour, 1 to 60.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Maximum number of subjects that stimuli open within an hour, 1 to 60.
     pub roots_per_hour: Option<u16>,
-    /// Such subjects that are alive at once, 1 to 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Maximum number of such subjects that are active at once, 1 to 16.
     pub max_active_roots: Option<u16>,
-    /// Quiet after such a subject before the next, 0 to 3,600,000 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Quiet period between such subjects, 0 to 3,600,000 ms.
     pub quiet_ms: Option<i64>,
-    /// Silence after which a thread is asked what became of it, 60,000 to 2,678,400,000 ms; null is never.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<i64>")]
+    /// Idle time after which the host asks for the status of a thread, 60,000 to 2,678,400,000 ms;
+    /// null turns this off.
+    #[serde(deserialize_with = "super::nullable")]
     pub idle_followup_ms: Option<Option<i64>>,
 }
 
-/// How much a channel hears without a person asking.
+/// A channel's limits on stimuli.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StimuliRules {
     pub max_pending: u16,
     pub roots_per_hour: u16,
     pub max_active_roots: u16,
     pub quiet_ms: i64,
-    /// Silence after which a thread is asked what became of it; absent where it never is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Idle time after which the host asks for the status of a thread; absent if it never does.
     pub idle_followup_ms: Option<i64>,
 }
 
-/// How agents take turns in a channel's subjects, as it is to be.
+/// A change to how agents take turns in a channel's subjects.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnsPatch {
-    /// Members that speak about one subject at a time, 1 to 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Maximum number of members that speak on one subject at a time, 1 to 8.
     pub max_parallel_public_speakers: Option<u8>,
-    /// Turns that a person's message pays for, 1 to 100; more when it addresses more members.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Number of turns that a person's message allows, 1 to 100. A message that addresses more
+    /// members allows more.
     pub replies_per_human_message: Option<u16>,
-    /// How long a member that spoke rests unless it is addressed, 0 to 3,600,000 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How long a member that has spoken waits before its next turn unless it is addressed, 0 to
+    /// 3,600,000 ms.
     pub cooldown_ms: Option<i64>,
-    /// How long a turn waits to be taken up before it goes to the next, 5,000 to 600,000 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How long a turn may stay unaccepted before it passes to the next member, 5,000 to 600,000
+    /// ms.
     pub acceptance_ms: Option<i64>,
 }
 
@@ -153,13 +132,12 @@ pub struct Turns {
     pub acceptance_ms: i64,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Channel {
     /// `ch_…`
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<ConversationKind>")]
-    pub kind: ConversationKind,
+    pub kind: Named<ConversationKind>,
     #[redact(fixed = 3)]
     pub title: String,
     #[serde(default)]
@@ -168,60 +146,48 @@ pub struct Channel {
     #[serde(default)]
     #[redact(fixed = 3)]
     pub purpose: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Visibility>")]
-    pub visibility: Visibility,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Named<Visibility>,
     pub stream: Option<String>,
     #[serde(default)]
     pub archived: bool,
     /// Member id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lead: Option<String>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// Seq of the newest event.
     #[serde(default)]
     pub last_seq: u64,
-    /// The channel's own budget; absent where the host's default holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The channel's own budget; absent if the host's default applies.
     pub agent_budget: Option<u32>,
-    /// Agents' messages on the main line since a person spoke there.
+    /// Number of agents' messages in the main timeline since a person last spoke there.
     #[serde(default)]
     pub unattended: u32,
-    /// Whether agents pause on the main line until a person lets them go on.
+    /// Whether agents are paused in the main timeline until a person lets them continue.
     #[serde(default)]
     pub paused: bool,
-    /// How long what was said here is kept; absent where the host's default holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How long messages are kept; absent if the host's default applies.
     pub keep: Option<String>,
-    /// Events up to this seq were dropped, to an archive if there is one; absent when none were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Events up to this seq were removed, to an archive if there is one; absent if none were.
     pub base_seq: Option<u64>,
-    /// What is older than need be kept and stays all the same; absent in lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What prevents the removal of events past their retention time; absent in lists.
     pub held: Option<Held>,
     /// How agents take turns.
     pub turns: Turns,
-    /// Where answers to messages of the main line go.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Replies>")]
-    pub replies: Replies,
-    /// How much is heard without a person asking.
+    /// Where replies to messages of the main timeline go.
+    pub replies: Named<Replies>,
+    /// Limits on stimuli.
     pub stimuli: StimuliRules,
-    /// Whether agents behind connection strings may have callbacks with which they speak unasked.
+    /// Whether agents behind connection strings may get standing callbacks, with which they can
+    /// post without being asked.
     #[serde(default)]
     pub proactive: bool,
-    /// The files that stand at the top of it; absent in lists.
+    /// The pinned files; absent in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pinned_assets: Vec<Asset>,
     /// The roster; absent in lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Seat>>,
 }
 
-/// The first event that must be kept although its time is over, with all that came after it.
+/// The first event that is kept past its retention time; everything after it is kept too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
     pub seq: u64,
@@ -229,7 +195,7 @@ pub struct Held {
     pub by: String,
 }
 
-/// What takes a seat: a person, or an agent, whose sessions are asked.
+/// The kind of a channel's member: a person, or an agent, whose sessions receive its deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeatKind {
@@ -238,51 +204,49 @@ pub enum SeatKind {
     Session,
 }
 
-/// How an agent is called in a channel.
+/// Where an agent's name in a channel comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Display {
-    /// By a name that it has there alone.
+    /// A name of its own in this channel.
     Manual,
-    /// As the agent is called everywhere, whatever that is by then.
+    /// The agent's current display name.
     #[default]
     FollowAgent,
 }
 
 /// A member on a roster.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seat {
     /// Member id.
     pub member: String,
     #[serde(default)]
     pub kind: SeatKind,
-    /// What it is called in this conversation.
+    /// Its display name in this conversation.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub display_name: String,
-    /// Where that name is from; absent for people, who go by their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Where that name comes from; absent for people, who always use their own.
     pub display: Option<Display>,
-    /// `sess_…`, the one session of the agent that is asked here; absent where the host chooses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The one session of the agent that receives deliveries here, `sess_…`; absent if the host
+    /// chooses.
     pub session_id: Option<String>,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Participation>")]
-    pub participation: Participation,
-    /// The ids under which projects mirror it here: `project:{project_id}:{member_id}`.
+    pub participation: Named<Participation>,
+    /// The ids under which projects mirror the member here: `project:{project_id}:{member_id}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mirrored: Vec<String>,
-    /// Whether it has the seat through these mirrors alone.
+    /// Whether these mirrors are the only reason for its membership.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_mirror: bool,
 }
 
 /// Query of `GET /v1/channels`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListChannels {
-    /// All unless said; `channels` leaves private messages out, and `mail` gives nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// All by default. `channels` excludes direct messages; `mail` returns only those.
     pub scope: Option<Scope>,
 }
 
@@ -292,34 +256,31 @@ pub struct Channels {
     pub channels: Vec<Channel>,
 }
 
-/// `POST /v1/channels/{id}/leave`: an agent is told nothing there until it is named again.
+/// `POST /v1/channels/{id}/leave`: nothing from there is delivered to the agent until it is named
+/// again.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Leave {
-    /// Member id of the agent; the caller unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Member id of the agent; the caller by default.
     pub member: Option<String>,
-    /// `th_…`: that thread only.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Leave only this thread, `th_…`.
     pub thread: Option<String>,
 }
 
 /// `PUT /v1/channels/{id}/members/{member}` -> [`Seat`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SeatPut {
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Participation>>")]
-    pub participation: Option<Participation>,
-    /// `manual` goes with a `display_name`; `follow_agent` takes it back. What is absent stays.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participation: Option<Named<Participation>>,
+    /// `manual` requires a `display_name`; `follow_agent` removes it. Absent fields are unchanged.
     pub display: Option<Display>,
-    /// What an agent is called here.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// An agent's display name here.
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
-    /// `sess_…`, the one session of an agent that is to be asked here; null leaves the choice to the host.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    /// The one session of an agent that receives deliveries here, `sess_…`; null leaves the choice
+    /// to the host.
+    #[serde(deserialize_with = "super::nullable")]
     pub session_id: Option<Option<String>>,
 }

@@ -1,8 +1,10 @@
-//! `/v1/claims`: who holds the right to decide about an event. `DELETE /v1/claims/{event}` gives it back.
+//! `/v1/claims`: who holds the right to handle an event. `DELETE /v1/claims/{event}` releases it.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
 
 /// `POST /v1/claims` -> 201 [`Claim`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +14,7 @@ pub struct NewClaim {
     pub event: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     pub event_id: String,
@@ -19,14 +22,11 @@ pub struct Claim {
     /// Member id.
     pub holder: String,
     pub fence: u32,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
-    /// Until its holder has accepted the event, another may take the claim over.
+    pub expires_at: Time,
+    /// Another member may take over the claim until its holder has accepted the event.
     #[serde(default)]
     pub accepted: bool,
-    /// The turn's token, for the holder alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The turn's token; only the holder sees it.
     pub turn_token: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! `/v1/cursors/{conversation}`: how far the caller has read. A cursor never goes back, nor past the end.
+//! `/v1/cursors/{conversation}`: how far the caller has read. A cursor never moves back, nor past
+//! the end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

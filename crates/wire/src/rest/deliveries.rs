@@ -1,21 +1,22 @@
-//! `/v1/deliveries`: what is on its way to whom, and dead letters, which can be sent again.
+//! `/v1/deliveries`: open deliveries and their recipients, and dead letters, which can be
+//! redelivered.
 
 use chorus_core::model::attention::{Directedness, Mode, Policy};
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::attention::Receipt;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/deliveries`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListDeliveries {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateFilter>,
-    /// Member id; the caller unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Member id; the caller by default.
     pub member: Option<String>,
 }
 
@@ -24,46 +25,38 @@ pub struct ListDeliveries {
 pub enum StateFilter {
     #[default]
     Open,
-    /// Not met in time: moved on and still owed, or with nobody left to move to. Those of everybody whom they
-    /// concern: who holds it, who had it, who asked, and the leads.
+    /// Obligations that were not met in time: reassigned and still open, or with nobody left to
+    /// reassign them to. Visible to everybody concerned: the current and former holders, the
+    /// author, and the leads.
     Overdue,
     Dead,
     All,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
-    /// `<event id>:<member id>`; names it in `POST /v1/deliveries/{id}/redeliver`.
+    /// `<event id>:<member id>`, for `POST /v1/deliveries/{id}/redeliver`.
     pub id: String,
     pub event_id: String,
     pub conversation: String,
     /// Member id.
     pub member: String,
-    /// Member id of who posted the event.
+    /// Member id of the event's author.
     #[serde(default)]
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    /// When an answer is overdue; absent where none is owed, or a person owes it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub due_at: Option<Timestamp>,
+    pub created_at: Time,
+    /// When an answer becomes overdue; absent if none is owed, or if a person owes it.
+    pub due_at: Option<Time>,
     /// The obligation was not met in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overdue: bool,
-    /// Member ids of those it was taken from, in the order in which they had it.
+    /// Member ids of its former holders, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_from: Vec<String>,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Directedness>")]
-    pub directedness: Directedness,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Mode>")]
-    pub mode: Mode,
+    pub directedness: Named<Directedness>,
+    pub policy: Named<Policy>,
+    pub mode: Named<Mode>,
     #[redact(fixed = 3)]
     pub reason: String,
     #[serde(flatten)]

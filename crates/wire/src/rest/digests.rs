@@ -1,31 +1,30 @@
-//! `GET /v1/digests`: what happened in followed channels, a stretch of the log at a time.
+//! `GET /v1/digests`: summaries of followed channels, each of one range of the log.
 
 use chorus_core::model::attention::Policy;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/digests`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListDigests {
-    /// `ch_…`; all that the caller may see unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `ch_…`; by default all that the caller can see.
     pub conversation: Option<String>,
-    /// Member id; the caller unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Member id; the caller by default.
     pub member: Option<String>,
-    /// With `conversation`: only digests whose stretch ends before this seq.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `conversation`: only digests whose range ends before this seq.
     pub before: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
-/// What a follower of a channel is told of a stretch of its log. The words in it are read off the log when it is
-/// shown: what was deleted meanwhile is not in it.
+/// A digest of a range of a channel's log, for a follower of the channel. Its quotations are read
+/// from the log when it is shown, so messages deleted since are not in it.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Digest {
     /// `<conversation id>:<through_seq>:<member id>`
@@ -33,57 +32,48 @@ pub struct Digest {
     pub conversation: String,
     #[redact(fixed = 3)]
     pub title: String,
-    /// Member id of whose it is.
+    /// Member id of the recipient.
     pub member: String,
-    /// The stretch: after this seq, up to and with `through_seq`.
+    /// The range begins after this seq and includes `through_seq`.
     pub after_seq: u64,
     pub through_seq: u64,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub first_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    /// `must_not_respond`, unless it holds a mention or an assignment of the member.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Policy>")]
-    pub policy: Policy,
+    pub first_at: Time,
+    pub created_at: Time,
+    /// `must_not_respond`, unless it contains a mention of the member or an assignment to it.
+    pub policy: Named<Policy>,
     pub messages: u32,
-    /// The loudest first.
+    /// Most messages first.
     pub authors: Vec<Count>,
-    /// By thread id, the busiest first.
+    /// By thread id, most messages first.
     pub threads: Vec<Count>,
-    /// What is worth naming, oldest first.
+    /// Notable messages, oldest first.
     pub items: Vec<Item>,
-    /// All of it as text. It quotes members: untrusted.
+    /// The whole digest as text. Untrusted, because it quotes members.
     #[redact(fixed = 3)]
     pub text: String,
-    /// What the host's command made of it. Untrusted too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The text that the host's configured command wrote from it. Untrusted.
     #[redact(fixed = 3)]
     pub written: Option<String>,
 }
 
-/// Messages of one author, or in one thread.
+/// Number of messages of one author, or in one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
     pub id: String,
     pub messages: u32,
 }
 
-/// One message worth naming.
+/// One notable message.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     pub event_id: String,
     /// Member id.
     pub author: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    /// `call`: it names the member or gives it work; `ask`: it asks something of somebody; `status`: the newest
-    /// of its author.
+    pub created_at: Time,
+    /// `call`: it mentions the member or assigns work to it; `ask`: it asks something of somebody;
+    /// `status`: the author's newest status.
     pub kind: String,
-    /// Its beginning, as it is now.
+    /// The beginning of its current text.
     #[redact(fixed = 3)]
     pub text: String,
 }

@@ -1,50 +1,53 @@
 //! `/v1/endpoints`: agents that are reached by a connection string (webhook spec section 1).
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-/// `POST /v1/endpoints` -> 201 [`Added`]. Makes the agent where there is none of this id, and seats it.
+use crate::time::Time;
+
+/// `POST /v1/endpoints` -> 201 [`Added`]. Creates the agent if no member has this id, and adds it
+/// to the channels.
+#[skip_serializing_none]
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEndpoint {
     /// The agent's member id.
     pub member: String,
-    /// The connection string. It is a secret, and shown by nothing again.
+    /// The connection string. It is a secret and is never shown again.
     pub url: String,
-    /// Of an agent that is made by this; its id unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Display name of an agent created by this request; its id by default.
     pub display_name: Option<String>,
-    /// Conversations where it gets a seat.
+    /// Conversations that it joins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<String>,
-    /// Signs deliveries by the Standard Webhooks scheme, with a secret that the answer shows once.
+    /// Sign deliveries according to Standard Webhooks, with a new secret that the response shows
+    /// once.
     #[serde(default)]
     pub sign: bool,
-    /// Or with this one, `whsec_…`, that the agent has already.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Sign with this secret instead, `whsec_…`, which the agent already has.
     pub signing_secret: Option<String>,
 }
 
-/// `POST /v1/endpoints/{member}/rotate` -> [`Added`]: the agent has another connection string. Callbacks that were
-/// given out before are void at once.
+/// `POST /v1/endpoints/{member}/rotate` -> [`Added`]: replaces the agent's connection string.
+/// Existing callbacks become invalid at once.
+#[skip_serializing_none]
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateEndpoint {
     pub url: String,
-    /// Signs with a new secret, that the answer shows once.
+    /// Sign with a new secret, which the response shows once.
     #[serde(default)]
     pub sign: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing_secret: Option<String>,
 }
 
 /// `PATCH /v1/endpoints/{member}` -> [`Endpoint`].
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointPatch {
-    /// What comes while it is paused waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Deliveries wait while it is paused.
     pub paused: Option<bool>,
 }
 
@@ -54,60 +57,52 @@ pub struct Endpoints {
     pub endpoints: Vec<Endpoint>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Endpoint {
     pub member: String,
-    /// The scheme and host of the connection string; the rest of it is a secret.
+    /// The scheme and host of the connection string. The rest is secret.
     pub host: String,
     /// `active`, `paused`, or `gone`: it answered 410.
     pub state: String,
-    /// `closed`: deliveries go out. `open`: it is down, and let be until `open_until`. `half_open`: one post tries.
+    /// State of the circuit breaker. `closed`: deliveries are sent. `open`: the endpoint is down;
+    /// nothing is sent until `open_until`. `half_open`: one delivery is sent as a probe.
     pub breaker: String,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub open_until: Option<Timestamp>,
-    /// Posts in a row that failed.
+    pub open_until: Option<Time>,
+    /// Number of consecutive failed posts.
     pub failures: u32,
-    /// Deliveries that wait at the host for their turn; those of an endpoint that is down wait in the log.
+    /// Number of queued deliveries. Deliveries to an endpoint that is down wait in the log and are
+    /// not counted.
     pub waiting: usize,
     pub signed: bool,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub added_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub last_taken_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_at: Time,
+    pub last_taken_at: Option<Time>,
     pub last_error: Option<EndpointError>,
-    /// When the agent last answered to a test.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub answered_test_at: Option<Timestamp>,
+    /// When the agent last answered a test.
+    pub answered_test_at: Option<Time>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointError {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     pub why: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Added {
     #[serde(flatten)]
     pub endpoint: Endpoint,
-    /// What deliveries are signed with, when the host drew it: shown this once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The secret that signs deliveries, if the host generated it. Shown only once.
     pub signing_secret: Option<String>,
 }
 
-/// `POST /v1/endpoints/{member}/test` -> this: what came of one POST that only tries the connection.
+/// `POST /v1/endpoints/{member}/test`: the result of one POST that only tests the connection.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tested {
     pub taken: bool,
     /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     pub took_ms: u64,
 }

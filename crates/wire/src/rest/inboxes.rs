@@ -1,49 +1,51 @@
-//! `/v1/inboxes`: connection strings by which services elsewhere deliver to an agent here. A string is shown once.
+//! `/v1/inboxes`: connection strings with which other services deliver messages to an agent of this
+//! host. A string is shown once.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::nullable;
+use crate::time::Time;
 
 /// `POST /v1/inboxes` -> 201 [`InboxString`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewInbox {
     /// The agent's member id.
     pub agent: String,
-    /// How its stand-ins are shown; the agent's display name where none is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Display name of the members that stand in for remote senders; the agent's display name by
+    /// default.
     #[redact(fixed = 3)]
     pub name: Option<String>,
-    /// Networks or addresses that may deliver, such as `192.0.2.0/24`; none is all.
+    /// Networks or addresses that may deliver, such as `192.0.2.0/24`; an empty list allows all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// `whsec_…`: deliveries must be signed with it (Standard Webhooks).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub signing_secret: Option<String>,
-    /// A public key in PEM: deliveries must come with a bearer JWT that it verifies, and whose audience is the inbox's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A public key in PEM. Deliveries must carry a bearer JWT that it verifies, with the inbox's
+    /// id as audience.
     pub jwt_key: Option<String>,
 }
 
-/// `PATCH /v1/inboxes/{id}` -> [`Inbox`]. What is absent stays; null takes a check away.
+/// `PATCH /v1/inboxes/{id}` -> [`Inbox`]. Absent fields are unchanged; null removes a check.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InboxPatch {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "nullable")]
     #[redact(fixed = 3)]
     pub signing_secret: Option<Option<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "nullable")]
     pub jwt_key: Option<Option<String>>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Inbox {
     /// `inb_…`
@@ -52,38 +54,30 @@ pub struct Inbox {
     pub agent: String,
     #[redact(fixed = 3)]
     pub name: String,
-    /// The member that made it.
+    /// Member id of its creator.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// When its string was last replaced.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub rotated_at: Option<Timestamp>,
-    /// Channels that have delivered to it.
+    pub rotated_at: Option<Time>,
+    /// Number of remote channels that have delivered to it.
     pub channels: u32,
     #[serde(default)]
     pub allow: Vec<String>,
     /// Whether deliveries must be signed.
     pub signed: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jwt_key: Option<String>,
-    /// The newest of what could not be sent back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The newest failure to send an answer back.
     pub last_error: Option<InboxError>,
 }
 
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxError {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     #[redact(fixed = 3)]
     pub message: String,
 }
 
-/// An inbox with its connection string, which the host does not keep.
+/// An inbox with its connection string. The host does not store the string.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxString {
     /// `https://…/inbox/sk_…`

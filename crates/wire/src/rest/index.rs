@@ -1,26 +1,26 @@
-//! `/v1/index`: the conversations that a member has a seat in, compact, with what waits there unread.
+//! `/v1/index`: a compact list of a member's conversations with their unread counts.
 
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::search::Scope;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/index`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListIndex {
-    /// Channels unless said: private messages are apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `channels` by default, which excludes direct messages.
     pub scope: Option<Scope>,
-    /// Only where something is unread.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only conversations with unread messages.
     pub unread: Option<bool>,
 }
 
-/// `GET /v1/index`, what was spoken in last first.
+/// `GET /v1/index`, most recent activity first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Index {
     pub channels: Vec<Indexed>,
@@ -30,25 +30,22 @@ pub struct Index {
 pub struct Indexed {
     /// `ch_…`
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<ConversationKind>")]
-    pub kind: ConversationKind,
+    pub kind: Named<ConversationKind>,
     #[redact(fixed = 3)]
     pub title: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// Seq of the newest event, and when it was.
+    /// Seq of the newest event; `last_at` is its time.
     pub last_seq: u64,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub last_at: Timestamp,
+    pub last_at: Time,
     /// How far the member has read.
     pub last_read_seq: u64,
-    /// Messages of others behind that, of the newest 200 entries of the log; deleted ones do not count.
+    /// Number of others' messages after `last_read_seq`, among the newest 200 entries of the log.
+    /// Deleted messages do not count.
     pub unread: u32,
-    /// How many of those are meant for the member or a role of its.
+    /// How many of those are addressed to the member or one of its roles.
     pub mentions: u32,
-    /// What is unread goes back further than was counted.
+    /// There are unread messages older than those counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }

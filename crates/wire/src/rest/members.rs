@@ -1,39 +1,34 @@
-//! `/v1/members`, `/v1/agents` and `/v1/whoami`: who there is.
+//! `/v1/members`, `/v1/agents` and `/v1/whoami`: the members of the workspace.
 
 use chorus_core::model::caller::Authority;
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// `POST /v1/members` -> 201 [`Member`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
-    /// Chosen by people, never changed: `reviewer_agent`.
+    /// Chosen by the creator and never changed, such as `reviewer_agent`.
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
-    /// What `@` names; the id unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Named<MemberKind>,
+    /// The name after `@` in mentions; the id by default.
     pub handle: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
-    /// Asks for a token with this role, returned once in [`Member::token`].
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<Authority>>")]
-    pub token_role: Option<Authority>,
+    /// Issue a token with this role; it is returned once in [`Member::token`].
+    pub token_role: Option<Named<Authority>>,
 }
 
-/// Who the member is on another platform.
+/// The member's identity on another platform.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -41,34 +36,28 @@ pub struct Identity {
     pub id: String,
 }
 
-/// `PATCH /v1/members/{id}` -> [`Member`]; absent fields stay.
+/// `PATCH /v1/members/{id}` -> [`Member`]; absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemberPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub display_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<Vec<Identity>>,
-    /// Makes this member the lead of the workspace, or no longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether this member is a lead of the workspace.
     pub lead: Option<bool>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<MemberKind>")]
-    pub kind: MemberKind,
+    pub kind: Named<MemberKind>,
     pub handle: String,
     #[redact(fixed = 3)]
     pub display_name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
@@ -77,7 +66,6 @@ pub struct Member {
     pub roles: Vec<String>,
     #[serde(default)]
     pub lead: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub token: Option<String>,
 }
@@ -88,7 +76,7 @@ pub struct Members {
     pub members: Vec<Member>,
 }
 
-/// `GET /v1/agents`: the agents with how they are reached now.
+/// `GET /v1/agents`: the agents and how they can be reached now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agents {
     pub agents: Vec<Agent>,
@@ -98,31 +86,25 @@ pub struct Agents {
 pub struct Agent {
     #[serde(flatten)]
     pub member: Member,
-    /// Whether a session of it is connected.
+    /// Whether one of its sessions is connected.
     pub online: bool,
     pub sessions: Vec<super::sessions::Session>,
-    /// Deliveries that still wait for it.
+    /// Number of its open deliveries.
     #[serde(default)]
     pub open_deliveries: u64,
 }
 
-/// `GET /v1/whoami`: what the host takes the bearer for.
+/// `GET /v1/whoami`: the identity and rights of the bearer token.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whoami {
     pub member: Member,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
+    pub role: Named<Authority>,
     pub workspace_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub expires_at: Option<Timestamp>,
-    /// What the bearer's turn token was made for, when it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Time>,
+    /// The scope of the token, if it is a turn token.
     pub turn: Option<TurnScope>,
 }
 

@@ -1,7 +1,8 @@
-//! The REST resources under `/v1`, snake_case: one file per resource, in the order of use.
+//! The REST resources under `/v1`, in snake_case: one file per resource.
 //!
-//! A request refuses unknown fields; an answer may grow, and who reads it ignores what it does not know.
-//! A list comes as an object with one list in it, so that it can grow too.
+//! A request refuses unknown fields. A response may get more fields later, and its readers ignore
+//! unknown ones. A list is returned as an object with one list in it, so that it can get more
+//! fields too.
 
 pub mod members;
 pub mod roles;
@@ -41,18 +42,17 @@ use chorus_core::model::error::Refusal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-/// Reads the body of a request: an object of exactly this type.
+/// Reads the body of a request, which must be a JSON object of exactly this type.
 pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // A struct would also be read out of a list, in the order of its fields.
+    // serde would also read a struct from an array, in the order of its fields.
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(&b'{') {
-        return Err(Refusal::invalid("the body is a JSON object"));
+        return Err(Refusal::invalid("the body must be a JSON object"));
     }
-    serde_json::from_slice(bytes).map_err(|e| Refusal::invalid(format!("the body: {e}")))
+    serde_json::from_slice(bytes).map_err(|e| Refusal::invalid(format!("invalid body: {e}")))
 }
 
-/// For a field of a PATCH that can be set to null: `None` is absent, `Some(None)` is null. Also put
-/// `default` and `skip_serializing_if` on it.
+/// For a field of a PATCH that can be set to null: `None` is absent, `Some(None)` is null.
 fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Option<T>>, D::Error> {

@@ -1,39 +1,38 @@
-//! `/v1/channels/{id}/moderation`: what came of a channel's rules lately, in numbers.
+//! `/v1/channels/{id}/moderation`: counts of how a channel's rules worked recently.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
 
 /// The query of `GET /v1/channels/{id}/moderation`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AskModeration {
-    /// From when on is counted: at most 31 days ago; a day ago unless said.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub since: Option<Timestamp>,
+    /// Start of the period: at most 31 days ago; one day ago by default.
+    pub since: Option<Time>,
 }
 
-/// `GET /v1/channels/{id}/moderation`: channels.md section 12 has the definitions.
+/// `GET /v1/channels/{id}/moderation`. Section 12 of channels.md defines the counts.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moderation {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub since: Timestamp,
-    /// Messages that people posted.
+    pub since: Time,
+    /// Number of messages posted by people.
     pub human_messages: u64,
-    /// Messages of agents that answer something.
+    /// Number of agents' messages that are replies.
     pub replies: u64,
-    /// Absent while no person has posted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Absent if no person has posted.
     pub replies_per_human_message: Option<f64>,
     pub turns_granted: u64,
-    /// What agents wanted to say and were refused, because it was not their turn.
+    /// Number of agents' posts that were refused because it was not their turn.
     pub turns_refused: u64,
-    /// Turns that nobody took up, and that went on to another.
+    /// Number of turns that were not accepted in time and passed to another member.
     pub turns_expired: u64,
-    /// Posts that came again, and stimuli that newer ones about the same replaced.
+    /// Number of repeated posts, and of stimuli that were superseded by a newer one about the same.
     pub duplicates_prevented: u64,
-    /// What agents were told and ended without a word of their own.
+    /// Number of deliveries that agents ended without posting anything.
     pub silence_chosen: u64,
 }

@@ -1,13 +1,16 @@
-//! `/v1/projects`: who works together on what, in which channels. `DELETE` has no body anywhere here.
+//! `/v1/projects`: groups of members who work on tasks together, and their channels. No `DELETE`
+//! here has a body.
 
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::project::TaskState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
-/// `POST /v1/projects` -> 201 [`Project`]. Who makes it is a member of it, and its lead.
+/// `POST /v1/projects` -> 201 [`Project`]. The creator becomes a member and the lead.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
@@ -16,42 +19,40 @@ pub struct NewProject {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub description: String,
-    /// Members of the workspace, which are members of the project under the same ids.
+    /// Ids of workspace members; they join the project with the same ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
-    /// The first is the default unless another says that it is.
+    /// The first channel is the default unless another one sets `default`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<NewLink>,
-    /// Posted once into the default channel, by who makes the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A message that is posted once into the default channel, in the creator's name.
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
 /// A channel that a new project uses.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewLink {
     /// `ch_…`
     pub channel: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror_members: Option<bool>,
 }
 
-/// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields stay.
+/// `PATCH /v1/projects/{id}` -> [`Project`]; absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub description: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     /// `prj_…`
@@ -63,20 +64,17 @@ pub struct Project {
     pub description: String,
     /// Member id.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     pub members: Vec<ProjectMember>,
     pub channels: Vec<Link>,
-    /// How many tasks it has in each state; states without one are absent.
+    /// Number of tasks by state; states without tasks are absent.
     #[serde(default)]
     pub tasks: std::collections::BTreeMap<String, usize>,
-    /// The `evt_…` of the message with which it was begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The kickoff message, `evt_…`.
     pub kickoff_event_id: Option<String>,
 }
 
-/// `GET /v1/projects`: those that the caller may see, oldest first.
+/// `GET /v1/projects`: those that the caller can see, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Projects {
     pub projects: Vec<Project>,
@@ -88,13 +86,13 @@ pub struct ProjectMember {
     pub member_id: String,
     /// Its id in the workspace.
     pub member: String,
-    /// What it does there.
+    /// Its function in the project.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub title: String,
-    /// Whether it is told where nobody else is to be.
+    /// Whether it is the lead, who is notified when nobody else would be.
     pub lead: bool,
-    /// The id under which channels show it that mirror the project's members.
+    /// Its id in channels that mirror the project's members.
     pub mirrored_id: String,
 }
 
@@ -104,31 +102,29 @@ pub struct ProjectMembers {
     pub members: Vec<ProjectMember>,
 }
 
-/// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields stay.
+/// `PUT /v1/projects/{id}/members/{member_id}` -> [`ProjectMember`]; absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectMemberPut {
-    /// Who of the workspace it is; of a new member the one with the same id unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Its id in the workspace; for a new member the same id by default.
     pub member: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<bool>,
 }
 
 /// A channel that a project uses.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// `ch_…`
     pub channel: String,
-    /// Absent where the caller may not see the channel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Absent if the caller cannot see the channel.
     #[redact(fixed = 3)]
     pub title: Option<String>,
     pub default: bool,
-    /// Whether the project's members are on its roster because they are the project's.
+    /// Whether the project's members are automatically members of the channel.
     pub mirror_members: bool,
 }
 
@@ -138,22 +134,22 @@ pub struct Links {
     pub channels: Vec<Link>,
 }
 
-/// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields stay.
+/// `PUT /v1/projects/{id}/channels/{channel}` -> [`Link`]; absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkPut {
-    /// True takes the place of the default there was; the first channel is the default anyway.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// True replaces the previous default. The first channel is always the default.
     pub default: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror_members: Option<bool>,
-    /// Posted once into the default channel, if the project was not begun with a message before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A message that is posted once into the default channel, unless the project already had a
+    /// kickoff message.
     #[redact(fixed = 3)]
     pub kickoff: Option<String>,
 }
 
 /// `POST /v1/projects/{id}/tasks` -> 201 [`Task`].
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
@@ -162,45 +158,37 @@ pub struct NewTask {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[redact(fixed = 3)]
     pub text: String,
-    /// `open` unless given; not a finished one.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
+    /// `open` by default; a new task cannot be finished.
+    pub state: Option<Named<TaskState>>,
     /// The `member_id` of a member of the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
-    /// `task_…` that are to be finished before it.
+    /// Tasks that must be finished first, `task_…`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// The `th_…` in which it is worked on, in a linked channel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The thread in a linked channel in which it is worked on, `th_…`.
     pub thread: Option<String>,
 }
 
-/// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields stay, null takes away.
+/// `PATCH /v1/projects/{id}/tasks/{task}` -> [`Task`]; absent fields are unchanged, null removes a
+/// value.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    pub state: Option<Named<TaskState>>,
+    #[serde(deserialize_with = "super::nullable")]
     pub assignee: Option<Option<String>>,
-    /// All of them, in place of those there were.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The complete new list.
     pub depends_on: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    #[serde(deserialize_with = "super::nullable")]
     pub thread: Option<Option<String>>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Task {
     /// `task_…`
@@ -212,24 +200,16 @@ pub struct Task {
     #[serde(default)]
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<TaskState>")]
-    pub state: TaskState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Named<TaskState>,
     pub assignee: Option<String>,
     pub depends_on: Vec<String>,
-    /// Those of them that are not finished.
+    /// Those of `depends_on` that are not finished.
     pub waits_for: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Member id.
     pub created_by: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub updated_at: Timestamp,
+    pub created_at: Time,
+    pub updated_at: Time,
 }
 
 /// `GET /v1/projects/{id}/tasks`, oldest first.
@@ -239,13 +219,11 @@ pub struct Tasks {
 }
 
 /// Query of `GET /v1/projects/{id}/tasks`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTasks {
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<TaskState>>")]
-    pub state: Option<TaskState>,
+    pub state: Option<Named<TaskState>>,
     /// The `member_id` of a member of the project.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
 }

@@ -1,113 +1,93 @@
-//! `/v1/channels/{id}/schedules`: what a channel is asked again and again.
+//! `/v1/channels/{id}/schedules`: stimuli that recur at set times.
 
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::schedule::Fired;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
-/// `POST /v1/channels/{id}/schedules` -> 201 [`Schedule`]. Exactly one of `cron` and `every_ms`.
+/// `POST /v1/channels/{id}/schedules` -> 201 [`Schedule`]. Give exactly one of `cron` and
+/// `every_ms`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSchedule {
-    /// What is said each time; untrusted.
+    /// The text that is posted each time. Untrusted.
     #[redact(fixed = 3)]
     pub text: String,
     /// Five fields: minute, hour, day of the month, month, day of the week.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
-    /// The IANA time zone whose clocks `cron` is of; `UTC` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The IANA time zone of `cron`; `UTC` by default.
     pub time_zone: Option<String>,
-    /// An interval instead, 60,000 to 2,678,400,000 ms.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// An interval instead of `cron`, 60,000 to 2,678,400,000 ms.
     pub every_ms: Option<i64>,
-    /// `th_…`: continue this thread instead of opening a subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Continue this thread, `th_…`, instead of opening a subject.
     pub thread: Option<String>,
-    /// Of the subject's thread; the text's first line where none is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Title of the subject's thread; by default the text's first line.
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    /// The member whose word it is: the caller, unless an operator or orchestrator names another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The member in whose name it is posted: the caller, unless an operator or orchestrator names
+    /// another.
     #[redact(fixed = 3)]
     pub source: Option<String>,
-    /// Members whom it is for.
+    /// Ids of the members it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub progress_key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
 }
 
-/// `PATCH /v1/channels/{id}/schedules/{schedule}` -> [`Schedule`]. What is absent stays.
+/// `PATCH /v1/channels/{id}/schedules/{schedule}` -> [`Schedule`]. Absent fields are unchanged.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SchedulePatch {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
     /// `sch_…`
     pub id: String,
     pub conversation: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<i64>,
     #[redact(fixed = 3)]
     pub text: String,
     #[redact(fixed = 3)]
     pub title: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// The member whose word it is.
+    /// The member in whose name it is posted.
     #[redact(fixed = 3)]
     pub source: String,
-    /// The member that made it, and is told of results.
+    /// Its creator, who is notified of results.
     pub maker: String,
     #[serde(default)]
     pub targets: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub progress_key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     pub paused: bool,
     /// When it fires next.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub next_at: Option<Timestamp>,
-    /// Firings there were.
+    pub next_at: Option<Time>,
+    /// Number of firings so far.
     pub fired: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Firing>,
     /// The newest 32, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -117,15 +97,11 @@ pub struct Schedule {
 /// One firing of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Firing {
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
-    /// `stm_…`, what it put into the channel's queue.
+    pub at: Time,
+    /// The stimulus that it queued, `stm_…`.
     pub stimulus: String,
-    /// How it ended.
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Fired>")]
-    pub result: Fired,
+    /// The result.
+    pub result: Named<Fired>,
 }
 
 /// `GET /v1/channels/{id}/schedules`, oldest first.

@@ -1,47 +1,41 @@
-//! `/v1/search`: what was said, by words, by author, by place and by time.
+//! `/v1/search`: messages by text, author, conversation and time.
 
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::messages::MessageAuthor;
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
 /// Query of `GET /v1/search`.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["q"]))]
 pub struct Search {
-    /// Words that must all be there; `"quotation marks"` hold a phrase together. No other sign means anything.
+    /// Words that must all occur. `"Quotation marks"` enclose a phrase. There are no other
+    /// operators.
     #[redact(fixed = 3)]
     pub q: String,
-    /// Member id of who said it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Member id of the author.
     pub author: Option<String>,
-    /// Only in this conversation, of whatever kind.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Only in this conversation, of any kind.
     pub conversation: Option<String>,
-    /// Where, when no conversation is named; channels unless said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Where to search if no conversation is given; `channels` by default.
     pub scope: Option<Scope>,
-    /// Said at this time or later.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub since: Option<Timestamp>,
-    /// Said before this time.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub until: Option<Timestamp>,
-    /// `next` of the page before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Posted at this time or later.
+    pub since: Option<Time>,
+    /// Posted before this time.
+    pub until: Option<Time>,
+    /// The `next` of the previous page.
     pub after: Option<String>,
-    /// At most 200; 50 unless said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// At most 200; 50 by default.
     pub limit: Option<u32>,
 }
 
-/// Private messages are searched only when they are meant.
+/// Which conversations to include. Direct messages are included only on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -54,7 +48,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether conversations of this kind are meant.
+    /// Whether it includes conversations of this kind.
     pub fn holds(self, kind: ConversationKind) -> bool {
         match self {
             Self::All => true,
@@ -65,40 +59,35 @@ impl Scope {
 }
 
 /// `GET /v1/search`, best first.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     pub hits: Vec<Hit>,
-    /// Where the next page begins; absent at the end. A page may have fewer hits than asked for, or none, and a next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Cursor of the next page; absent on the last one. A page that is not the last may have fewer
+    /// hits than requested, or none.
     pub next: Option<String>,
-    /// The newest messages are not indexed yet: what was said a moment ago may be missing.
+    /// The newest messages are not indexed yet and may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub behind: bool,
 }
 
-/// A message that holds what was asked for, as it is now.
+/// A matching message in its current state.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
     pub event_id: String,
     pub message_id: String,
     pub conversation: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<ConversationKind>")]
-    pub conversation_kind: ConversationKind,
-    /// What the conversation is called. Untrusted.
+    pub conversation_kind: Named<ConversationKind>,
+    /// The conversation's title. Untrusted.
     #[redact(fixed = 3)]
     pub title: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     pub seq: u64,
     pub author: MessageAuthor,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub created_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::time::iso_option")]
-    #[schemars(with = "Option<crate::time::Iso>")]
-    pub edited_at: Option<Timestamp>,
-    /// The stretch of its text where it was found; the pieces one after the other. Untrusted.
+    pub created_at: Time,
+    pub edited_at: Option<Time>,
+    /// The matching part of its text, as consecutive pieces. Untrusted.
     pub snippet: Vec<Piece>,
 }
 
@@ -106,7 +95,7 @@ pub struct Hit {
 pub struct Piece {
     #[redact(fixed = 3)]
     pub text: String,
-    /// Whether this is what was searched for.
+    /// Whether this piece is a match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
 }

@@ -1,8 +1,9 @@
 //! `GET /v1/sessions`: the live runs of agents and connections of people.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
@@ -14,9 +15,7 @@ pub struct Session {
     pub managed: bool,
     pub resumable: bool,
     pub connected: bool,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub seen_at: Timestamp,
+    pub seen_at: Time,
 }
 
 /// `GET /v1/sessions`.

@@ -1,56 +1,52 @@
-//! How the work of a thread stands.
+//! The state of a thread's work.
 
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::stimulus::StimulusKind;
 use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
-/// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields stay, a null is none.
+/// `PATCH /v1/threads/{id}/work` -> [`Thread`](super::threads::Thread); absent fields are
+/// unchanged, null removes a value.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkPatch {
-    /// It never goes back.
-    #[serde(skip_serializing_if = "Option::is_none", with = "words::option")]
-    #[schemars(with = "Option<words::As<WorkStatus>>")]
-    pub status: Option<WorkStatus>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    /// It can only move forward.
+    pub status: Option<Named<WorkStatus>>,
+    #[serde(deserialize_with = "super::nullable")]
     #[redact(fixed = 3)]
     pub topic_kind: Option<Option<String>>,
     /// `sess_…`
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    #[serde(deserialize_with = "super::nullable")]
     pub owner_session: Option<Option<String>>,
-    /// Names the undertaking: one live thread of a channel has it.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "super::nullable")]
-    #[schemars(with = "Option<String>")]
+    /// Identifies the initiative. At most one active thread of a channel has the same key.
+    #[serde(deserialize_with = "super::nullable")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<Option<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bind: Vec<Binding>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbind: Vec<Binding>,
-    /// Takes the place of what was said of this key before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Replaces the previous report with the same key.
     pub progress: Option<Report>,
-    /// Keys of progress that is over.
+    /// Keys of progress reports to remove.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forget: Vec<String>,
 }
 
-/// A thing outside, by its id.
+/// An external object, by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<BindingKind>")]
-    pub kind: BindingKind,
+    pub kind: Named<BindingKind>,
     pub id: String,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -59,52 +55,43 @@ pub struct Report {
     #[redact(fixed = 3)]
     pub text: String,
     /// 0 to 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub percent: Option<u8>,
 }
 
-/// How the work of a thread stands.
+/// The state of a thread's work.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<WorkStatus>")]
-    pub status: WorkStatus,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Named<WorkStatus>,
     #[redact(fixed = 3)]
     pub topic_kind: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub initiative_key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
-    /// The newest of each key.
+    /// The newest report of each key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<Progress>,
-    /// What came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The result.
     pub summary: Option<Summary>,
     /// The stimulus that last opened or continued the thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stimulus: Option<Spur>,
+    pub stimulus: Option<LastTrigger>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     #[redact(fixed = 3)]
     pub key: String,
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
     pub by: String,
-    /// The newest message of this stream, if a stimulus said it; what came after it took its place and is no message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The newest message with this progress, if a stimulus posted one. Later reports replace the
+    /// text without a message.
     pub event_id: Option<String>,
 }
 
@@ -112,29 +99,25 @@ pub struct Progress {
 pub struct Summary {
     #[redact(fixed = 3)]
     pub text: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub at: Time,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spur {
+#[schemars(rename = "Spur")]
+pub struct LastTrigger {
     /// `stm_…`
     pub id: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<StimulusKind>")]
-    pub kind: StimulusKind,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub at: Timestamp,
+    pub kind: Named<StimulusKind>,
+    pub at: Time,
 }
 
-/// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): the message stands in the channel's feed.
+/// `POST /v1/messages/{id}/promote` -> [`Thread`](super::threads::Thread): shows the message in the
+/// channel's feed.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Promote {
-    /// Why all should see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Why everybody should see it.
     #[redact(fixed = 3)]
     pub note: Option<String>,
 }

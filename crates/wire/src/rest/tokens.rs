@@ -1,88 +1,81 @@
-//! `/v1/tokens`: `POST` issues one, `GET` lists them, `DELETE /v1/tokens/{jti}` ends one, `DELETE
-//! /v1/members/{id}/tokens` all of a member, and `POST /v1/tokens/rotate` exchanges the key that signs them.
+//! `/v1/tokens`: `POST` issues one, `GET` lists them, `DELETE /v1/tokens/{jti}` revokes one,
+//! `DELETE /v1/members/{id}/tokens` revokes all of a member, and `POST /v1/tokens/rotate` replaces
+//! the signing key.
 
 use chorus_core::model::caller::Authority;
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::words;
+use crate::named::Named;
+use crate::time::Time;
 
-/// `POST /v1/tokens` -> 201 [`Token`]. The member is made when it is new.
+/// `POST /v1/tokens` -> 201 [`Token`]. The member is created if it does not exist.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Member id.
     pub agent: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
+    pub role: Named<Authority>,
     /// `sess_…`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Seconds it is valid: a day unless given, 366 days at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Lifetime in seconds: one day by default, at most 366 days.
     pub ttl_s: Option<u64>,
 }
 
-/// Shown once; the host keeps only what it needs to revoke it.
+/// A new token. It is shown once; the host keeps only what it needs to revoke it.
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
     #[redact(fixed = 3)]
     pub token: String,
     pub jti: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
+    pub expires_at: Time,
 }
 
 /// `GET /v1/tokens` -> [`Tokens`].
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTokens {
     /// Only this member's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
 }
 
-/// Tokens that have not expired, oldest first; none of them is shown itself.
+/// Tokens that have not expired, oldest first, without the tokens themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
     pub tokens: Vec<TokenInfo>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
-    /// What it is revoked by.
+    /// The id with which it can be revoked.
     pub jti: String,
     pub member: String,
-    #[serde(with = "words::one")]
-    #[schemars(with = "words::As<Authority>")]
-    pub role: Authority,
-    /// `sess_…`, when it is bound to one session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Named<Authority>,
+    /// `sess_…`, if it is bound to one session.
     pub session: Option<String>,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub issued_at: Timestamp,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub expires_at: Timestamp,
+    pub issued_at: Time,
+    pub expires_at: Time,
     /// The key that signed it.
     pub kid: String,
-    /// It was ended before its time.
+    /// It was revoked before it expired.
     pub revoked: bool,
 }
 
-/// `DELETE /v1/members/{id}/tokens`: every token of the member has ended, those of other issuers too.
+/// `DELETE /v1/members/{id}/tokens`: every token of the member is revoked, including those of other
+/// issuers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevokedTokens {
     pub member: String,
-    /// How many of the list that was.
+    /// How many listed tokens were revoked.
     pub revoked: u64,
 }
 
-/// `POST /v1/tokens/rotate`: the key that signs from here on, and those whose tokens are honoured until they end.
+/// `POST /v1/tokens/rotate`: the new signing key, and the retired keys whose tokens are still
+/// accepted until they expire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RotatedKey {
     pub kid: String,
@@ -92,7 +85,5 @@ pub struct RotatedKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RetiredKey {
     pub kid: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub honoured_until: Timestamp,
+    pub honoured_until: Time,
 }

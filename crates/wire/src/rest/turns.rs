@@ -1,31 +1,34 @@
-//! `/v1/channels/{id}/turns`: who speaks about the subjects of a channel, and who waits. `DELETE
-//! /v1/channels/{id}/turns/{subject}/{member}` takes a turn away, without a body.
+//! `/v1/channels/{id}/turns`: who has the turn in a channel's subjects, and who waits for it.
+//! `DELETE /v1/channels/{id}/turns/{subject}/{member}`, without a body, revokes a turn.
 
-use chorus_core::model::ids::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-/// `GET /v1/channels/{id}/turns`: subjects somebody speaks about or waits to, oldest first.
+use crate::time::Time;
+
+/// `GET /v1/channels/{id}/turns`: subjects in which somebody has the turn or waits for it, oldest
+/// first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turns {
     pub subjects: Vec<Subject>,
 }
 
 /// A root message with its canonical thread.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// `evt_…` of its root message.
     pub root: String,
     /// `th_…`; absent before the first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Turns that may speak until a person speaks again.
+    /// Number of turns allowed until a person speaks again.
     pub budget: u16,
-    /// Turns that have spoken since a person did.
+    /// Number of turns used since a person last spoke.
     pub spent: u16,
-    /// Who may speak now.
+    /// The members that may speak now.
     pub holders: Vec<Holder>,
-    /// Who waits for the turn.
+    /// The members that wait for the turn.
     pub waiting: Vec<Waiting>,
 }
 
@@ -34,16 +37,14 @@ pub struct Subject {
 pub struct Holder {
     /// Member id.
     pub member: String,
-    /// `evt_…` that it answers.
+    /// The event that it answers, `evt_…`.
     pub event: String,
     /// Rises with each turn of the subject.
     pub fence: u32,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub granted_at: Timestamp,
-    /// Whether a session has taken it up.
+    pub granted_at: Time,
+    /// Whether a session has accepted it.
     pub accepted: bool,
-    /// Whether it has said something.
+    /// Whether it has posted something.
     pub said: bool,
 }
 
@@ -52,11 +53,9 @@ pub struct Holder {
 pub struct Waiting {
     /// Member id.
     pub member: String,
-    /// `evt_…` that it is to answer.
+    /// The event that it will answer, `evt_…`.
     pub event: String,
-    #[serde(with = "crate::time::iso")]
-    #[schemars(with = "crate::time::Iso")]
-    pub since: Timestamp,
-    /// Whether an answer is owed; who only may speak is asked no more when the budget is spent.
+    pub since: Time,
+    /// Whether an answer is owed. Members that owe none are passed over once the budget is used up.
     pub owed: bool,
 }

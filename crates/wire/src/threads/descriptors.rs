@@ -1,22 +1,22 @@
-//! What `tools/list` says of the threads tools: the schemas of their types, and when to use them.
+//! The descriptors of the threads tools in `tools/list`: their schemas, and when to use them.
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde_json::{Value, json};
 
-pub use super::schema::{MAX_SUMMARIZED, MAX_WAIT_SECONDS};
 use super::{
     AckRead, Acked, CreateThread, Created, GetThread, Messages, PostMessage, Posted, ReadMessages,
     StatusUpdated, SummarizeThread, Summary, Thread, UpdateThreadStatus,
 };
+use crate::schema;
 
-/// Fields in which callers may state who they are. They must agree with the token, and change nothing.
+/// Fields in which callers may state who they are. They must match the token and have no other
+/// effect.
 const STATED: [(&str, &str); 5] = [
-    ("workspace_id", "Your workspace, as your token has it, or its name; may be left out"),
-    ("agent_id", "You, as your token has it; may be left out"),
-    ("created_by", "You, as your token has it; may be left out"),
-    ("sender_agent_id", "You, as your token has it; may be left out"),
-    ("sender_session_id", "Your session, as your token has it; may be left out"),
+    ("workspace_id", "Your workspace, as in your token, or its name; optional"),
+    ("agent_id", "Your member id, as in your token; optional"),
+    ("created_by", "Your member id, as in your token; optional"),
+    ("sender_agent_id", "Your member id, as in your token; optional"),
+    ("sender_session_id", "Your session, as in your token; optional"),
 ];
 
 /// A tool of the threads protocol.
@@ -59,12 +59,12 @@ impl Method {
     }
 
     /// Title and description.
-    pub(crate) fn words(self) -> (&'static str, &'static str) {
+    pub(crate) fn title_and_description(self) -> (&'static str, &'static str) {
         match self {
             Self::CreateThread => (
                 "Create a thread",
                 "Create a communication thread to work with other agents and people: give it a title and the \
-             participants. With channel_id it is opened in that channel; else only the participants see it. Reuse the \
+             participants. With channel_id it is opened in that channel; otherwise only the participants see it. Reuse the \
              same idempotency_key when you retry.",
             ),
             Self::GetThread => (
@@ -80,11 +80,11 @@ impl Method {
             Self::ReadMessages => (
                 "Read a thread's messages",
                 "Read the messages of a thread in order, after since_seq. With wait_seconds it waits for new \
-             messages instead of polling. Reading moves no cursor: use ack_read.",
+             messages instead of polling. Reading does not move your cursor: use ack_read.",
             ),
             Self::AckRead => (
                 "Acknowledge what was read",
-                "Record up to which seq you have read a thread's messages. Your cursor never goes back.",
+                "Record up to which seq you have read a thread's messages. Your cursor never moves back.",
             ),
             Self::UpdateThreadStatus => (
                 "Update a thread's status",
@@ -100,100 +100,38 @@ impl Method {
 
     pub(crate) fn input(self) -> Value {
         match self {
-            Self::CreateThread => asked::<CreateThread>(&["workspace_id", "created_by"]),
-            Self::GetThread => asked::<GetThread>(&[]),
-            Self::PostMessage => asked::<PostMessage>(&["sender_agent_id", "sender_session_id"]),
-            Self::ReadMessages => asked::<ReadMessages>(&["agent_id"]),
-            Self::AckRead => asked::<AckRead>(&["agent_id"]),
-            Self::UpdateThreadStatus => asked::<UpdateThreadStatus>(&["agent_id"]),
-            Self::SummarizeThread => asked::<SummarizeThread>(&[]),
+            Self::CreateThread => arguments::<CreateThread>(&["workspace_id", "created_by"]),
+            Self::GetThread => arguments::<GetThread>(&[]),
+            Self::PostMessage => {
+                arguments::<PostMessage>(&["sender_agent_id", "sender_session_id"])
+            }
+            Self::ReadMessages => arguments::<ReadMessages>(&["agent_id"]),
+            Self::AckRead => arguments::<AckRead>(&["agent_id"]),
+            Self::UpdateThreadStatus => arguments::<UpdateThreadStatus>(&["agent_id"]),
+            Self::SummarizeThread => arguments::<SummarizeThread>(&[]),
         }
     }
 
     pub(crate) fn output(self) -> Value {
         match self {
-            Self::CreateThread => given::<Created>(),
-            Self::GetThread => given::<Thread>(),
-            Self::PostMessage => given::<Posted>(),
-            Self::ReadMessages => given::<Messages>(),
-            Self::AckRead => given::<Acked>(),
-            Self::UpdateThreadStatus => given::<StatusUpdated>(),
-            Self::SummarizeThread => given::<Summary>(),
+            Self::CreateThread => schema::result::<Created>(),
+            Self::GetThread => schema::result::<Thread>(),
+            Self::PostMessage => schema::result::<Posted>(),
+            Self::ReadMessages => schema::result::<Messages>(),
+            Self::AckRead => schema::result::<Acked>(),
+            Self::UpdateThreadStatus => schema::result::<StatusUpdated>(),
+            Self::SummarizeThread => schema::result::<Summary>(),
         }
     }
 }
 
-pub(crate) fn asked<T: JsonSchema>(stated: &[&str]) -> Value {
-    let mut schema = schema::<T>(settings().for_deserialize().into_generator());
+/// The schema of arguments, with the fields in which this tool's callers may state who they are.
+fn arguments<T: JsonSchema>(stated: &[&str]) -> Value {
+    let mut schema = schema::arguments::<T>();
     for (name, about) in STATED {
         if stated.contains(&name) {
             schema["properties"][name] = json!({"type": "string", "description": about});
         }
     }
     schema
-}
-
-/// Results may grow. Nothing is required at the top, since a refusal's envelope must pass the schema too.
-pub(crate) fn given<T: JsonSchema>() -> Value {
-    let mut schema = schema::<T>(settings().for_serialize().into_generator());
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("required");
-    }
-    schema
-}
-
-fn settings() -> SchemaSettings {
-    SchemaSettings::draft2020_12().with(|s| {
-        s.meta_schema = None;
-        s.inline_subschemas = true;
-    })
-}
-
-fn schema<T: JsonSchema>(generator: SchemaGenerator) -> Value {
-    let mut schema = generator.into_root_schema_for::<T>().to_value();
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("title");
-        // What a Rust type is for is no word to a model; the tool's description is.
-        object.remove("description");
-    }
-    plain(&mut schema);
-    schema
-}
-
-/// Some model APIs know neither `null` among types nor Rust's formats of integers. A field is there or not.
-fn plain(schema: &mut Value) {
-    if let Some(object) = schema.as_object_mut() {
-        without_null(object);
-        if object.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint")) {
-            object.remove("format");
-        }
-        if object.get("default").is_some_and(|d| d.is_null() || *d == json!([])) {
-            object.remove("default");
-        }
-        object.values_mut().for_each(plain);
-    } else if let Some(list) = schema.as_array_mut() {
-        list.iter_mut().for_each(plain);
-    }
-}
-
-fn without_null(object: &mut Map<String, Value>) {
-    if let Some(Value::Array(types)) = object.get_mut("type") {
-        types.retain(|t| t != "null");
-        if let [one] = types.as_slice() {
-            let one = one.clone();
-            object.insert("type".to_owned(), one);
-        }
-    }
-    if let Some(Value::Array(some)) = object.get_mut("anyOf") {
-        some.retain(|s| s["type"] != "null");
-        if let [Value::Object(one)] = some.as_slice() {
-            let mut one = one.clone();
-            object.remove("anyOf");
-            one.extend(std::mem::take(object));
-            *object = one;
-        }
-    }
-    if let Some(Value::Array(words)) = object.get_mut("enum") {
-        words.retain(|w| !w.is_null());
-    }
 }

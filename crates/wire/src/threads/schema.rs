@@ -1,17 +1,14 @@
-//! Schemas of fields whose type says too little.
+//! Schemas of fields whose types alone are not precise enough.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::attention::descriptors::{KEY_BYTES, MAX_LIMIT};
+use crate::limits::{KEY_BYTES, MAX_LIMIT, MAX_SUMMARIZED, MAX_WAIT_SECONDS};
 
-/// Longest wait of `read_messages`, in seconds.
-pub const MAX_WAIT_SECONDS: u32 = 300;
-
-/// Most messages that `summarize_thread` looks at.
-pub const MAX_SUMMARIZED: u32 = 1_000;
+/// The one version of a message's fields so far.
+pub const SCHEMA_VERSION: u32 = 1;
 
 pub(super) fn version(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "integer", "minimum": 1, "maximum": super::SCHEMA_VERSION})
+    json_schema!({"type": "integer", "minimum": 1, "maximum": SCHEMA_VERSION})
 }
 
 pub(super) fn metadata(_: &mut SchemaGenerator) -> Schema {

@@ -4,66 +4,64 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::attention::channel::ChannelDelivery;
+use crate::named::Named;
 use crate::part::Part;
-use crate::words;
+use crate::time::Time;
 
 /// The body of a POST to a connection string.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
     pub channel: Channel,
     pub message: Message,
-    /// Where output goes. Opaque; it is all the authority that is needed.
+    /// The URL to which the agent posts its output. Opaque; knowing it is the only authorization.
     #[redact(fixed = 3)]
     pub callback: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
-    /// What Chorus says besides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Chorus's extension.
     pub chorus: Option<Extension>,
 }
 
-/// What an agent is sent that took a message and has been silent since: a signal of its own, which asks nothing anew.
+/// A reminder to an agent that accepted a message and has not answered. It is a separate signal,
+/// not a new delivery.
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
 pub struct Reminder {
-    pub kind: Reminds,
+    pub kind: ReminderKind,
     pub channel: Channel,
-    /// The message that was delivered: its `message.id`.
+    /// The `message.id` of the delivered message.
     pub event_id: String,
-    /// For a run that has lost its own. A run speaks by one of them.
+    /// A callback for a run that has lost its own. A run uses only one of them.
     #[redact(fixed = 3)]
     pub callback: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpServers>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chorus: Option<Extension>,
 }
 
-/// The word by which a reminder is known.
+/// The value of `kind` that identifies a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reminds {
+pub enum ReminderKind {
     Reminder,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// Never changes.
     pub id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub name: Option<String>,
     /// The hosting service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub service: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[redact(fixed = 3)]
     pub context: Option<String>,
 }
@@ -79,7 +77,8 @@ pub struct Message {
     pub content: String,
 }
 
-/// Tools of the service. One server is an object, several are an array (webhook spec section 7, question 1).
+/// MCP servers of the service. One is an object, several are an array (webhook spec section 7,
+/// question 1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum McpServers {
@@ -96,7 +95,8 @@ impl McpServers {
     }
 }
 
-/// An MCP server over HTTP, for an MCP client library to take as it is. Its `Debug` shows nothing: there are secrets in it.
+/// An MCP server over HTTP, in the form that MCP client libraries take. Its `Debug` output is
+/// empty, because it contains secrets.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpServer {
     pub url: String,
@@ -110,151 +110,118 @@ impl fmt::Debug for McpServer {
     }
 }
 
-/// What a Chorus host adds to a delivery; every field may be absent.
+/// What a Chorus host adds to a delivery. Every field may be absent.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Extension {
-    /// Rises each time the same message is delivered again.
-    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
+    /// Increases each time the same message is delivered again.
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub attempt: u16,
-    /// How many agents' messages lie between this one and a person's; 0 for a person's.
+    /// Number of agents' messages between this message and the last one of a person; 0 for a
+    /// person's message.
     #[serde(deserialize_with = "known::number")]
     pub hop: u8,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Sender>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attention: Option<Attention>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Thread>,
     /// The message answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_reply_to: Option<String>,
-    #[serde(
-        serialize_with = "crate::time::iso_option::serialize",
-        deserialize_with = "known::time",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub created_at: Option<Timestamp>,
-    /// Ids of others who are told of it, as far as they are named: who knows does not answer twice.
+    #[serde(deserialize_with = "known::time")]
+    pub created_at: Option<Time>,
+    /// Ids of other recipients; a long list is cut off. Agents need to know them so that they do
+    /// not all answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<String>,
-    /// How many are told beyond those.
-    #[serde(deserialize_with = "known::number", skip_serializing_if = "is_default")]
+    /// Number of further recipients.
+    #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub audience_more: usize,
-    /// The content is withheld: it is pulled with a tool of `mcp`, if at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The content is withheld; it can be fetched with a tool of `mcp`.
     pub knock: Option<Knock>,
-    /// Content that is more than text (webhook spec section 7, question 4).
+    /// The content, if it is more than text (webhook spec section 7, question 4).
     #[serde(deserialize_with = "parts", skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What the same author said just before, oldest first: one thought in several messages (question 5).
+    /// Messages that the same author posted just before and that belong to this one, oldest first
+    /// (question 5).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Message>,
-    /// Ids of messages that were delivered before and of which nothing was said yet: this delivery has them too and takes
-    /// their place. What is answered to those is refused with STALE_TURN.
+    /// Ids of earlier deliveries that are still unanswered. This delivery includes their messages
+    /// and replaces them; answers to them are refused with STALE_TURN.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
-    /// The run is a public turn of a thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The public turn, if the run is one.
     pub turn: Option<ChannelDelivery>,
-    /// Sent to try the connection; nothing that is answered is shown to anybody.
-    #[serde(skip_serializing_if = "is_default")]
+    /// A test of the connection; answers to it are shown to nobody.
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub test: bool,
 }
 
-/// Words that are not known here are tolerated: another service may have more of them.
+/// The author. Unknown names are tolerated, because another service may have more of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
     #[serde(default, deserialize_with = "or_default")]
     pub id: String,
-    /// Whatever is not known to be a person counts as an agent, so that no chain of programs passes for people.
-    #[serde(
-        default = "known::default::kind",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::kind"
-    )]
-    pub kind: MemberKind,
+    /// Any unknown kind counts as an agent, so that no chain of programs passes for people.
+    #[serde(default = "known::default::kind", deserialize_with = "known::kind")]
+    pub kind: Named<MemberKind>,
 }
 
-/// What was decided about the message for this agent (C2A "Response policy").
+/// What the host decided about the message for this agent (C2A "Response policy").
+#[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    #[serde(
-        default = "known::default::directedness",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::directedness"
-    )]
-    pub directedness: Directedness,
-    #[serde(
-        default = "known::default::policy",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::policy"
-    )]
-    pub policy: Policy,
-    #[serde(
-        default = "known::default::intent",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::intent"
-    )]
-    pub intent: Intent,
-    #[serde(
-        default = "known::default::mode",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::mode"
-    )]
-    pub mode: Mode,
-    #[serde(
-        default = "known::default::priority",
-        serialize_with = "words::one::serialize",
-        deserialize_with = "known::priority"
-    )]
-    pub priority: Priority,
+    #[serde(default = "known::default::directedness", deserialize_with = "known::directedness")]
+    pub directedness: Named<Directedness>,
+    #[serde(default = "known::default::policy", deserialize_with = "known::policy")]
+    pub policy: Named<Policy>,
+    #[serde(default = "known::default::intent", deserialize_with = "known::intent")]
+    pub intent: Named<Intent>,
+    #[serde(default = "known::default::mode", deserialize_with = "known::mode")]
+    pub mode: Named<Mode>,
+    #[serde(default = "known::default::priority", deserialize_with = "known::priority")]
+    pub priority: Named<Priority>,
     /// The rule that decided.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub reason: String,
-    /// Within which an answer is owed, from `created_at`.
-    #[serde(
-        default,
-        deserialize_with = "known::optional_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// Milliseconds from `created_at` within which an answer is owed.
+    #[serde(default, deserialize_with = "known::optional_number")]
     pub deadline_ms: Option<u32>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// `th_…`
     pub id: String,
-    /// The message's place in it.
-    #[serde(
-        default,
-        deserialize_with = "known::optional_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// The message's position in the thread.
+    #[serde(default, deserialize_with = "known::optional_number")]
     pub sequence: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knock {
-    /// The tool that gives the content.
+    /// The tool that returns the content.
     pub pull_with: String,
 }
 
-/// Words and numbers of others, read so that an unknown word means what is meant where nothing is said, and a number that is
-/// too large is the largest there is.
+/// Lenient reading of names and numbers from other services: an unknown name reads as the default,
+/// and a number that is too large as the largest one.
 mod known {
     use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
-    use chorus_core::model::ids::Timestamp;
     use chorus_core::model::member::MemberKind;
     use serde::{Deserialize, Deserializer};
     use serde_json::Value;
 
-    use crate::words::Word;
+    use crate::named::{Named, NamedEnum};
+    use crate::time::Time;
 
-    fn or<'de, W: Word, D: Deserializer<'de>>(from: D, other: W) -> Result<W, D::Error> {
-        let word = Value::deserialize(from)?;
-        Ok(word.as_str().and_then(W::from_word).unwrap_or(other))
+    fn or<'de, E: NamedEnum, D: Deserializer<'de>>(
+        from: D,
+        other: E,
+    ) -> Result<Named<E>, D::Error> {
+        let name = Value::deserialize(from)?;
+        Ok(Named(name.as_str().and_then(E::from_name).unwrap_or(other)))
     }
 
     pub(super) fn number<'de, N, D>(from: D) -> Result<N, D::Error>
@@ -276,10 +243,10 @@ mod known {
         Ok(number.map(|number| N::try_from(number).unwrap_or(N::MOST)))
     }
 
-    /// One that cannot be read is none.
-    pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+    /// Reads a time; an invalid one is none.
+    pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
         let time = Value::deserialize(from)?;
-        Ok(crate::time::iso::deserialize(time).ok())
+        Ok(Time::deserialize(time).ok())
     }
 
     pub(super) trait Bounded {
@@ -300,15 +267,15 @@ mod known {
 
     macro_rules! known {
         ($($name:ident: $type:ty = $other:expr;)*) => {
-            $(pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+            $(pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<Named<$type>, D::Error> {
                 or(from, $other)
             })*
 
             pub(super) mod default {
                 use super::*;
 
-                $(pub(in super::super) fn $name() -> $type {
-                    $other
+                $(pub(in super::super) fn $name() -> Named<$type> {
+                    Named($other)
                 })*
             }
         };
@@ -324,7 +291,7 @@ mod known {
     }
 }
 
-/// Parts of a kind that is not known here are named.
+/// Reads parts. An unknown kind of part becomes a text that names it.
 fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
     let parts = Vec::<Value>::deserialize(from)?;
     let part = |value: Value| match Part::deserialize(&value) {
@@ -340,15 +307,11 @@ fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
     parts.into_iter().map(part).collect()
 }
 
-/// What is `null` is absent.
+/// Reads `null` as the default.
 fn or_default<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: Default + Deserialize<'de>,
     D: Deserializer<'de>,
 {
     Ok(Option::deserialize(from)?.unwrap_or_default())
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -1,8 +1,8 @@
-//! The `webhook` transport: an agent behind a connection string (webhook spec; `spec/webhook.md`).
+//! The webhook protocol: agents behind connection strings (webhook spec; `spec/webhook.md`).
 //!
-//! A service POSTs a [`Delivery`] to the string; the agent POSTs [`CallbackEvent`]s to the URL that came with it.
-//! Chorus is on both sides, so every type here is written and read. Unknown fields are skipped, since other
-//! services and agents send their own.
+//! A service POSTs a [`Delivery`] to the string; the agent POSTs [`CallbackEvent`]s to the callback
+//! URL in it. Chorus is on both sides, so every type here is written and read. Unknown fields are
+//! ignored, because other services and agents send their own.
 
 mod callback;
 mod delivery;
@@ -10,20 +10,20 @@ mod delivery;
 pub use callback::{Accepted, CallbackEvent, Lifecycle, StandingCallback};
 pub use delivery::{
     Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
-    Reminds, Sender, Thread,
+    ReminderKind, Sender, Thread,
 };
 
-/// Where an agent of this host is reached: `/inbox/{secret}`.
+/// The path of an inbox: `/inbox/{secret}`.
 pub const INBOX: &str = "/inbox/";
-/// What a connection string's secret begins with.
+/// The prefix of a connection string's secret.
 pub const SECRET_PREFIX: &str = "sk_";
-/// What a callback's token begins with.
+/// The prefix of a callback's token.
 pub const TOKEN_PREFIX: &str = "tok_";
-/// The header that is the same whenever the same is posted again; both sides send it, and read it.
+/// The header that identifies a repeated POST. Both sides send and read it.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// Largest delivery that an inbox takes, in bytes: a message, its parts and its fragments.
+/// Largest delivery that an inbox accepts, in bytes: a message, its parts and its fragments.
 pub const DELIVERY_BYTES: usize = 1024 * 1024;
-/// Largest event that a callback takes, in bytes; a line of NDJSON is one.
+/// Largest event that a callback accepts, in bytes; each line of NDJSON is one event.
 pub const EVENT_BYTES: usize = 512 * 1024;
 
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod tests {
 
     use super::*;
 
-    /// What is in a body that `Debug` must not show: words, and whatever lets somebody in.
+    /// Marks what `Debug` must not show: texts and credentials.
     const SECRET: &str = "swordfish";
 
     fn delivery(rest: Value) -> Value {
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_has_nobodys_words_and_lets_nobody_in() {
+    fn debug_output_contains_no_text_and_no_credential() {
         let message = json!({"message": {"id": "m1", "sender": SECRET, "content": SECRET}});
         let reminder = json!({"kind": "reminder", "event_id": "m1"});
         let mut printed = vec![

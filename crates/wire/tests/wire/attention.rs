@@ -1,9 +1,9 @@
-//! The messages of the attention transport, as they are written; each reads back as what it was.
+//! The messages of C2A as they are written; each is read back unchanged.
 
 use std::fmt::Debug;
 
 use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::reaction::Signal;
@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The JSON of a message, after it has read back as itself.
+/// The JSON of a message, after checking that it is read back unchanged.
 fn written<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T) -> Value {
     let json = serde_json::to_string(message).unwrap();
     assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), message, "{json}");
@@ -36,7 +36,7 @@ fn text(text: &str) -> String {
 
 // covers: ATT-19
 #[test]
-fn initialize() {
+fn initialize_keeps_its_shape() {
     let params = InitializeParams {
         session: Some(SessionHello {
             id: Some(text("sess_1")),
@@ -57,7 +57,7 @@ fn initialize() {
             id: text("scout"),
             handle: text("scout"),
             display_name: text("Scout"),
-            kind: MemberKind::Agent,
+            kind: MemberKind::Agent.into(),
         },
         workspace: WorkspaceRef { id: text("wk_1") },
         glyphs: [(text("seen"), text("👀"))].into(),
@@ -69,7 +69,7 @@ fn initialize() {
 }
 
 #[test]
-fn notifications_and_answers() {
+fn notifications_and_results_keep_their_shape() {
     let cancelled = Cancelled {
         request_id: Id::from("dlv_1.1"),
         event_id: Some(text("evt_1")),
@@ -86,11 +86,12 @@ fn notifications_and_answers() {
     let log = LogMessage { level: Level::Warning, logger: None, data: json!({"a": 1}) };
     let disposition = DispositionParams {
         event_id: text("evt_1"),
-        disposition: Disposition::Failed,
+        disposition: Disposition::Failed.into(),
         note: Some(text("exit code 1")),
         turn: None,
     };
-    let disposed = DispositionResult { event_id: text("evt_1"), disposition: Disposition::Failed };
+    let disposed =
+        DispositionResult { event_id: text("evt_1"), disposition: Disposition::Failed.into() };
     insta::assert_json_snapshot!([
         written(&cancelled),
         written(&typing(Some(text("will")))),
@@ -106,7 +107,7 @@ fn notifications_and_answers() {
 }
 
 #[test]
-fn entries() {
+fn entries_keep_their_shape() {
     let bare = Entry {
         only: Vec::new(),
         event_id: text("evt_1"),
@@ -114,8 +115,12 @@ fn entries() {
         thread_id: None,
         sequence: 1,
         thread_sequence: None,
-        author: Author { id: "will".into(), kind: MemberKind::Human, display_name: "Will".into() },
-        created_at: Timestamp(1_780_427_400_000),
+        author: Author {
+            id: "will".into(),
+            kind: MemberKind::Human.into(),
+            display_name: "Will".into(),
+        },
+        created_at: Timestamp(1_780_427_400_000).into(),
         content: None,
         text: None,
         in_reply_to: None,
@@ -130,40 +135,40 @@ fn entries() {
         thread_sequence: Some(2),
         text: Some(text("hi")),
         in_reply_to: Some(text("evt_0")),
-        edited_at: Some(Timestamp(1_780_427_401_000)),
+        edited_at: Some(Timestamp(1_780_427_401_000).into()),
         deleted: false,
         reactions: vec![Reaction {
-            signal: Signal::Done,
+            signal: Signal::Done.into(),
             glyph: text("✅"),
             members: vec![text("scout")],
         }],
         attention: Some(EntryAttention {
-            directedness: Directedness::ToMe,
-            policy: Policy::MustRespond,
+            directedness: Directedness::ToMe.into(),
+            policy: Policy::MustRespond.into(),
             reason: text("mention"),
-            mode: Mode::Buffered,
+            mode: Mode::Buffered.into(),
         }),
         ..bare.clone()
     };
     let told = |priority| Told {
         member: text("scout"),
-        directedness: Directedness::ToMyRole,
-        policy: Policy::MayRespond,
-        mode: Mode::Notify,
+        directedness: Directedness::ToMyRole.into(),
+        policy: Policy::MayRespond.into(),
+        mode: Mode::Notify.into(),
         reason: text("role_mention"),
         priority,
     };
     insta::assert_json_snapshot!([
         written(&bare),
         written(&full),
-        written(&told(Priority::Normal)),
-        written(&told(Priority::Urgent)),
+        written(&told(Priority::Normal.into())),
+        written(&told(Priority::Urgent.into())),
     ]);
 }
 
 // covers: ATT-16
 #[test]
-fn a_misspelt_field_of_a_call_is_refused_and_one_of_a_newer_peer_is_not() {
+fn unknown_fields_are_refused_in_arguments_and_ignored_in_messages() {
     let call = r#"{"eventId":"evt_1","disposition":"failed","notes":"x"}"#;
     assert!(serde_json::from_str::<DispositionParams>(call).is_err());
     let newer = r#"{"conversations":["ch_1"],"because":"mail"}"#;

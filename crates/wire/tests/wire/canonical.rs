@@ -1,4 +1,4 @@
-//! Canonical JSON: one text for one meaning, bounded.
+//! Canonical JSON: equal values have equal texts, of bounded size and depth.
 
 use chorus_core::model::error::Code;
 use chorus_core::model::limits;
@@ -12,7 +12,7 @@ fn canonical(json: &str) -> Result<String, Code> {
 }
 
 #[test]
-fn keys_are_sorted_and_whitespace_goes() {
+fn keys_are_sorted_and_whitespace_is_removed() {
     let text = canonical(
         " { \"b\" : [ 1 , -2, 1.5, true, null ],\n\"a\":{\"z\":\"é\\u00e9\\n\",\"A\":0} } ",
     );
@@ -20,7 +20,7 @@ fn keys_are_sorted_and_whitespace_goes() {
 }
 
 #[test]
-fn what_two_readers_could_read_differently_is_refused() {
+fn ambiguous_json_is_refused() {
     for bad in [r#"{"a":1,"a":2}"#, r#"{"a":{"b":1,"b":1}}"#, r#"{"a":1,"\u0061":2}"#, "1e999"] {
         assert_eq!(canonical(bad), Err(Code::ValidationError), "{bad}");
     }
@@ -43,7 +43,7 @@ fn depth_and_size_are_bounded() {
 }
 
 #[test]
-fn metadata_is_an_object() {
+fn metadata_must_be_an_object() {
     let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
     assert_eq!(metadata(&raw(r#"{"b":1,"a":2}"#)).unwrap(), r#"{"a":2,"b":1}"#);
     for bad in ["[]", "1", "null", "\"x\""] {
@@ -72,7 +72,7 @@ fn json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn canonical_is_canonical_and_means_the_same(value in json()) {
+    fn canonical_json_is_stable_and_keeps_its_meaning(value in json()) {
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let text = canonical_json(&pretty, 1 << 20).unwrap();
         prop_assert_eq!(canonical_json(&text, 1 << 20).unwrap(), text.clone());

@@ -29,7 +29,7 @@ fn the_table_is_complete_alphabetical_and_one_to_one() {
 
 // covers: ATT-128
 #[test]
-fn the_names_are_those_of_core() {
+fn names_are_those_of_core() {
     for row in &TABLE {
         let core: String = format!("{:?}", row.code);
         assert_eq!(row.name.replace('_', "").to_lowercase(), core.to_lowercase());
@@ -38,7 +38,7 @@ fn the_names_are_those_of_core() {
 
 // covers: ATT-10
 #[test]
-fn a_refusal_has_one_body_on_every_door() {
+fn a_refusal_has_the_same_body_in_every_protocol() {
     let refusal = Refusal::new(Code::StaleTurn, "the event was edited; read it again");
     let envelope = Envelope::of(&refusal, "req_1");
     insta::assert_snapshot!(serde_json::to_string(&envelope).unwrap(), @r#"{"error":{"code":"STALE_TURN","message":"the event was edited; read it again","request_id":"req_1"}}"#);
@@ -48,7 +48,7 @@ fn a_refusal_has_one_body_on_every_door() {
 }
 
 #[test]
-fn an_error_of_another_make_still_has_a_body() {
+fn a_foreign_error_gets_an_envelope() {
     let foreign = r#"{"code":-32016,"message":"old","data":["something","else"]}"#;
     let error: ErrorObject = serde_json::from_str(foreign).unwrap();
     assert_eq!(error.body(), ErrorBody::new(Code::StaleTurn, "old", ""));

@@ -1,4 +1,4 @@
-//! The messages that the C2A draft gives as examples are read as what they mean.
+//! The example messages of the C2A draft are read correctly.
 
 use chorus_core::model::attention::{Directedness, Mode, Policy, Priority};
 use chorus_core::model::conversation::ConversationKind;
@@ -11,7 +11,7 @@ use chorus_wire::jsonrpc::{Id, Incoming, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The id, when it has one, the method and the params of an example.
+/// The id, if any, the method and the params of an example.
 fn read<P: DeserializeOwned>(example: &str) -> (Option<Id>, String, P) {
     match Incoming::parse(example).unwrap() {
         Incoming::Request { id, method, params: raw } => {
@@ -26,7 +26,7 @@ fn read<P: DeserializeOwned>(example: &str) -> (Option<Id>, String, P) {
 
 // covers: ATT-19, ATT-18
 #[test]
-fn initialize() {
+fn initialize_of_the_spec_is_read() {
     let (id, method, params) = read::<InitializeParams>(
         r#"{"jsonrpc":"2.0","id":"1","method":"initialize","params":{
             "protocolVersion":"2026-06-02",
@@ -54,7 +54,7 @@ fn initialize() {
 
 // covers: ATT-23
 #[test]
-fn deliver() {
+fn deliver_of_the_spec_is_read() {
     let (id, method, event) = read::<Deliver>(
         r#"{"jsonrpc":"2.0","id":"deliver-456","method":"chat/deliver","params":{
             "eventId":"evt_123",
@@ -77,7 +77,7 @@ fn deliver() {
     assert_eq!(event.target.directedness, Directedness::ToMe);
     assert_eq!(event.target.recipient.as_deref(), Some("agent:lead"));
     assert_eq!(event.text().as_deref(), Some("Can you check whether the deploy is blocked?"));
-    assert_eq!(chorus_wire::time::format(event.timing.created_at), "2026-06-02T19:10:00.000Z");
+    assert_eq!(chorus_wire::time::format(event.timing.created_at.0), "2026-06-02T19:10:00.000Z");
     assert_eq!(event.attention.policy, Policy::MustRespond);
     assert_eq!(
         (&*event.attention.reason, event.attention.deadline_ms),
@@ -90,7 +90,7 @@ fn deliver() {
 
 // covers: ATT-25
 #[test]
-fn knock() {
+fn knock_of_the_spec_is_read() {
     #[derive(Deserialize)]
     struct Example {
         injection: Injection,
@@ -113,7 +113,7 @@ fn knock() {
 }
 
 #[test]
-fn react() {
+fn react_of_the_spec_is_read() {
     let call: CallParams = serde_json::from_str(
         r#"{"name":"chat.react","arguments":{"inReplyTo":"evt_123","signal":"queued",
             "eta":"after the deploy completes"}}"#,
@@ -128,7 +128,7 @@ fn react() {
 
 // covers: ATT-120
 #[test]
-fn cancelled() {
+fn cancelled_of_the_spec_is_read() {
     let (id, method, cancelled) = read::<Cancelled>(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{
             "requestId":"deliver-456","reason":"Message was edited before response"}}"#,
@@ -140,7 +140,7 @@ fn cancelled() {
 
 // covers: ATT-122
 #[test]
-fn progress() {
+fn progress_of_the_spec_is_read() {
     let (id, method, progress) = read::<Progress>(
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{
             "progressToken":"deploy-check-1","progress":2,"total":5,"message":"Checked build status"}}"#,

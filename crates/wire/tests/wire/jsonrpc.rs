@@ -1,4 +1,4 @@
-//! Frames: what is read, what is refused with which number, and that nothing panics.
+//! Frames: which are read, which are refused with which error number, and that nothing panics.
 
 use chorus_wire::jsonrpc::{
     ErrorObject, Id, Incoming, Notification, PARSE_ERROR, Request, Response, params,
@@ -11,7 +11,7 @@ fn number(frame: &str) -> i32 {
 }
 
 #[test]
-fn the_three_kinds_of_message() {
+fn requests_notifications_and_responses_are_read() {
     let id = Id::from("1");
     let frame = serde_json::to_string(&Request::new(&id, "m", json!({"a": 1}))).unwrap();
     assert_eq!(frame, r#"{"jsonrpc":"2.0","id":"1","method":"m","params":{"a":1}}"#);
@@ -48,7 +48,7 @@ fn a_null_result_is_a_result_and_an_error_may_lack_an_id() {
 
 // covers: ATT-16, ATT-9
 #[test]
-fn what_is_no_message_is_refused_with_its_number() {
+fn invalid_frames_are_refused_with_their_error_number() {
     for bad in ["", " ", "{", "nope", r#"{"jsonrpc":"2.0""#, "{}x", "\u{0}", "{\"a\":\"\n\"}"] {
         assert_eq!(number(bad), -32700, "{bad}");
     }
@@ -87,7 +87,7 @@ fn what_is_no_message_is_refused_with_its_number() {
 
 // covers: ATT-9
 #[test]
-fn a_refused_frame_is_answered_under_its_own_id_where_that_can_be_read() {
+fn a_refusal_has_the_frames_id_if_that_is_readable() {
     let error = Incoming::parse(r#"{"jsonrpc":"1.0","id":5,"method":"m"}"#).unwrap_err();
     let answer = serde_json::to_value(error.response("req_9")).unwrap();
     assert_eq!(answer["id"], 5);
@@ -123,7 +123,7 @@ proptest! {
         let _ = Incoming::parse_bytes(&bytes);
     }
 
-    /// Bytes near a message find more than bytes far from one.
+    /// Mutations of a valid message find more than random bytes.
     #[test]
     fn no_mutation_panics(at in 0usize..120, byte: u8, cut in 0usize..120) {
         let frame = br#"{"jsonrpc":"2.0","id":"dlv_1.1","method":"chat/deliver","params":{"eventId":"evt_1","a":[1,2,{"b":null}]}}"#;
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn any_request_reads_back(id: i64, text in ".{0,60}", method in ".{1,30}", named: bool) {
+    fn every_request_is_read_back(id: i64, text in ".{0,60}", method in ".{1,30}", named: bool) {
         let id = if named { Id::String(text.clone()) } else { Id::Number(id) };
         let frame = serde_json::to_string(&Request::new(&id, &method, json!({"text": text}))).unwrap();
         let Ok(Incoming::Request { id: read_id, method: read, params: raw }) = Incoming::parse(&frame) else {

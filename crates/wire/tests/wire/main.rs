@@ -1,5 +1,5 @@
-//! The shapes on the wire, module by module. Snapshots hold what is written; a change of one is a change of
-//! the protocol, and of `spec/attention.md`.
+//! The shapes on the wire, module by module. The snapshots show what is written; changing one changes
+//! the protocol and `spec/attention.md`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -8,9 +8,9 @@ mod canonical;
 mod code;
 mod examples;
 mod jsonrpc;
+mod named;
 mod part;
 mod rest;
 mod shared;
 mod time;
 mod tools;
-mod words;

@@ -1,4 +1,4 @@
-//! Content: what a message may say, and in which of two forms.
+//! Content: what a message may contain, and its two forms.
 
 use chorus_core::model::error::Code;
 use chorus_core::model::limits;
@@ -9,7 +9,7 @@ fn read(json: &str) -> Result<Part, String> {
 }
 
 #[test]
-fn the_parts() {
+fn parts_are_read_and_written() {
     let parts = vec![
         Part::text("hello"),
         Part::Asset { asset_id: "ast_1".into() },
@@ -36,7 +36,7 @@ fn unknown_parts_and_misspelt_fields_are_refused() {
 }
 
 #[test]
-fn a_message_says_something_in_exactly_one_way() {
+fn a_message_needs_exactly_one_of_text_and_content() {
     let code = |text: Option<&str>, content: Option<Vec<Part>>| {
         Content::read(text.map(str::to_owned), content).map_err(|refusal| refusal.code)
     };

@@ -1,7 +1,7 @@
-//! REST bodies: what is written, and that requests refuse what they do not know.
+//! REST bodies: what is written, and that requests refuse unknown fields.
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::Timestamp;
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 const AT: Timestamp = Timestamp(1_780_427_400_000);
 
-/// Reads a request as a transport does, and again with a field too much.
+/// Reads a request as the transport does, and again with an extra field.
 fn check<T: DeserializeOwned>(request: Value) {
     let read = |value: &Value| serde_json::from_str::<T>(&value.to_string()).map(|_| ());
     read(&request).unwrap_or_else(|e| panic!("{request}: {e}"));
@@ -36,7 +36,7 @@ fn check<T: DeserializeOwned>(request: Value) {
 }
 
 #[test]
-fn requests_are_read_and_refuse_what_they_do_not_know() {
+fn requests_are_read_and_refuse_unknown_fields() {
     check::<NewMember>(json!({"id": "scout", "kind": "agent"}));
     check::<NewMember>(
         json!({"id": "will", "kind": "human", "handle": "w", "display_name": "Will",
@@ -96,7 +96,7 @@ fn wrong_types_are_refused() {
 }
 
 #[test]
-fn a_null_owner_is_another_thing_than_none() {
+fn a_null_owner_differs_from_an_absent_one() {
     let read = |json: &str| serde_json::from_str::<ThreadPatch>(json).unwrap().owner;
     assert_eq!(read("{}"), None);
     assert_eq!(read(r#"{"owner":null}"#), Some(None));
@@ -108,11 +108,11 @@ fn a_null_owner_is_another_thing_than_none() {
 fn told() -> Told {
     Told {
         member: "scout".into(),
-        directedness: Directedness::ToMe,
-        policy: Policy::MustRespond,
-        mode: Mode::Buffered,
+        directedness: Directedness::ToMe.into(),
+        policy: Policy::MustRespond.into(),
+        mode: Mode::Buffered.into(),
         reason: "mention".into(),
-        priority: Priority::Normal,
+        priority: Priority::Normal.into(),
     }
 }
 
@@ -127,14 +127,14 @@ fn message() -> Message {
         thread_seq: None,
         author: MessageAuthor {
             id: "will".into(),
-            kind: MemberKind::Human,
+            kind: MemberKind::Human.into(),
             display_name: "Will".into(),
         },
-        kind: MessageKind::Chat,
+        kind: MessageKind::Chat.into(),
         text: Some("@scout is it blocked?".into()),
         content: None,
         in_reply_to: None,
-        created_at: AT,
+        created_at: AT.into(),
         edited_at: None,
         deleted_at: None,
         erased: false,
@@ -146,7 +146,7 @@ fn message() -> Message {
 }
 
 #[test]
-fn answers() {
+fn responses_keep_their_shape() {
     let posted = Posted {
         event_id: "evt_1".into(),
         message_id: "msg_1".into(),
@@ -154,7 +154,7 @@ fn answers() {
         thread_id: None,
         seq: 4,
         thread_seq: None,
-        created_at: AT,
+        created_at: AT.into(),
         duplicate: false,
         redacted: 0,
         told: vec![told()],
@@ -166,7 +166,7 @@ fn answers() {
         seq: 4,
         kind: "message_posted".into(),
         actor: message().author,
-        created_at: AT,
+        created_at: AT.into(),
         thread_id: None,
         message: Some(message()),
         about: None,
@@ -185,13 +185,13 @@ fn answers() {
         state: "settled".into(),
         attempt: 1,
         fence: 1,
-        offered_at: Some(AT),
-        accepted_at: Some(AT.plus(12)),
+        offered_at: Some(AT.into()),
+        accepted_at: Some(AT.plus(12).into()),
         retrieved_at: None,
-        settled_at: Some(AT.plus(1500)),
+        settled_at: Some(AT.plus(1500).into()),
         deferred_until: None,
         note: None,
-        disposition: Some(Disposition::Responded),
+        disposition: Some(Disposition::Responded.into()),
         stands_still_since: None,
     };
     let why = Why {
@@ -199,9 +199,9 @@ fn answers() {
         conversation: "ch_1".into(),
         seq: 4,
         author: "will".into(),
-        created_at: AT,
-        intent: Intent::Question,
-        rest: Directedness::ToOther,
+        created_at: AT.into(),
+        intent: Intent::Question.into(),
+        rest: Directedness::ToOther.into(),
         hop: 0,
         cause: None,
         claimed_by: None,
@@ -227,13 +227,13 @@ fn answers() {
         conversation: "ch_1".into(),
         member: "scout".into(),
         author: "will".into(),
-        created_at: AT,
+        created_at: AT.into(),
         due_at: None,
         overdue: false,
         moved_from: vec![],
-        directedness: Directedness::ToMe,
-        policy: Policy::MustRespond,
-        mode: Mode::Buffered,
+        directedness: Directedness::ToMe.into(),
+        policy: Policy::MustRespond.into(),
+        mode: Mode::Buffered.into(),
         reason: "mention".into(),
         receipt,
     };
@@ -246,7 +246,7 @@ fn answers() {
 }
 
 #[test]
-fn delivery_ids_read_back() {
+fn delivery_ids_are_read_back() {
     assert_eq!(deliveries::read_id(&deliveries::id("evt_1", "scout")), Some(("evt_1", "scout")));
     for bad in ["", "evt_1", ":scout", "evt_1:"] {
         assert_eq!(deliveries::read_id(bad), None, "{bad}");

@@ -1,4 +1,4 @@
-//! The frames that the host writes by putting texts side by side are what a harness reads.
+//! A harness can read the frames that the host assembles from encoded texts.
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::conversation::ConversationKind;
@@ -22,14 +22,18 @@ fn shared(text: &str, title: &str, metadata: Option<&str>) -> Shared {
         source: Source { platform: "chorus".into(), workspace_id: "wk_1".into() },
         conversation: ConversationRef {
             id: "ch_1".into(),
-            kind: ConversationKind::Channel,
+            kind: ConversationKind::Channel.into(),
             title: Some(title.into()),
             stream_id: None,
             thread_id: Some("th_1".into()),
         },
-        author: Author { id: "will".into(), kind: MemberKind::Human, display_name: title.into() },
+        author: Author {
+            id: "will".into(),
+            kind: MemberKind::Human.into(),
+            display_name: title.into(),
+        },
         timing: Timing {
-            created_at: Timestamp(1_780_427_400_000),
+            created_at: Timestamp(1_780_427_400_000).into(),
             sequence: 42,
             thread_sequence: Some(3),
         },
@@ -78,9 +82,9 @@ fn knocked<'a>() -> DeliverFor<'a> {
         knock: Some(Knock {
             from: "human:will".into(),
             place: "channel:deploys".into(),
-            directedness: Directedness::ToMyRole,
-            policy: Policy::MayRespond,
-            priority: Priority::Normal,
+            directedness: Directedness::ToMyRole.into(),
+            policy: Policy::MayRespond.into(),
+            priority: Priority::Normal.into(),
             topic: "a question in a channel".into(),
             pull_with: "chat.read_thread".into(),
         }),
@@ -89,7 +93,7 @@ fn knocked<'a>() -> DeliverFor<'a> {
     }
 }
 
-/// Reads a frame as a harness does; what it read, written again, is the same JSON.
+/// Reads a frame as a harness does, and checks that writing it again gives the same JSON.
 fn read(frame: &str) -> (Id, Deliver) {
     let Ok(Incoming::Request { id, method, params: raw }) = Incoming::parse(frame) else {
         panic!("{frame}")
@@ -103,7 +107,7 @@ fn read(frame: &str) -> (Id, Deliver) {
 
 // covers: ATT-23
 #[test]
-fn a_directed_frame() {
+fn a_frame_has_the_shared_part_and_the_receivers_own() {
     let shared = shared("is it blocked?", "deploys", Some(r#"{"k":[1,2]}"#));
     let frame = shared.frame(&directed());
     let (id, deliver) = read(&frame);
@@ -116,7 +120,7 @@ fn a_directed_frame() {
 
 // covers: ATT-23, ATT-24, ATT-25
 #[test]
-fn a_knock_has_no_word_of_the_content() {
+fn a_knock_contains_nothing_of_the_content() {
     let frame = shared("SECRET words", "deploys", Some(r#"{"k":"SECRET"}"#)).frame(&knocked());
     assert!(!frame.contains("SECRET"), "{frame}");
     let (_, deliver) = read(&frame);
@@ -127,7 +131,7 @@ fn a_knock_has_no_word_of_the_content() {
 
 // covers: ATT-28
 #[test]
-fn two_receivers_differ_in_their_own_parts_only() {
+fn frames_of_two_receivers_differ_only_in_their_own_parts() {
     let shared = shared("text", "title", None);
     let other = DeliverFor { member: "ops", audience: &["scout"], ..directed() };
     let (_, mut a) = read(&shared.frame(&directed()));
@@ -139,20 +143,20 @@ fn two_receivers_differ_in_their_own_parts_only() {
 }
 
 #[test]
-fn parts_go_in_as_they_are_kept() {
+fn parts_are_inserted_verbatim() {
     let parts = r#"[{"text":"see","type":"text"},{"asset_id":"ast_1","type":"asset"}]"#;
     let shared = DeliverShared {
         event: EVENT,
         source: Source { platform: "slack".into(), workspace_id: "T1".into() },
         conversation: ConversationRef {
             id: "ch_1".into(),
-            kind: ConversationKind::Dm,
+            kind: ConversationKind::Dm.into(),
             title: None,
             stream_id: Some("str_1".into()),
             thread_id: None,
         },
-        author: Author { id: "a".into(), kind: MemberKind::Agent, display_name: "A".into() },
-        timing: Timing { created_at: Timestamp(0), sequence: 1, thread_sequence: None },
+        author: Author { id: "a".into(), kind: MemberKind::Agent.into(), display_name: "A".into() },
+        timing: Timing { created_at: Timestamp(0).into(), sequence: 1, thread_sequence: None },
         mentions: &[],
         content: Body::Parts(parts),
         intent: Intent::Statement,
@@ -168,7 +172,7 @@ fn parts_go_in_as_they_are_kept() {
 }
 
 #[test]
-fn delivery_ids_read_back_and_nothing_else_does() {
+fn only_delivery_ids_are_read_as_such() {
     assert_eq!(read_delivery_id(&delivery_id(EVENT, 1)), Some((EVENT, 1)));
     assert_eq!(read_delivery_id(&delivery_id(Uid(0), u16::MAX)), Some((Uid(0), u16::MAX)));
     let hex = "0".repeat(32);
@@ -181,7 +185,7 @@ fn delivery_ids_read_back_and_nothing_else_does() {
 }
 
 proptest! {
-    /// Whatever members write into text, titles and names, a frame stays one frame and says just that.
+    /// Whatever text members put into messages, titles and names, it stays within its field.
     #[test]
     fn no_text_breaks_a_frame(text: String, title: String, reason in ".{0,20}", fence: u32, attempt in 1u16..) {
         let to = DeliverFor {

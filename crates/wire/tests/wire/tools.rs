@@ -1,4 +1,4 @@
-//! The chat tools: their descriptors agree with the types that read their arguments.
+//! The tools: their descriptors agree with the types that read their arguments.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 // covers: ATT-76, THR-31
 #[test]
-fn the_list_grows_and_nothing_in_it_goes_or_changes() {
+fn the_tools_may_grow_but_never_change() {
     let list = list_tools(Names::Dotted);
     let path =
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wire/snapshots/wire__tools__the_list.snap");
@@ -51,7 +51,7 @@ fn the_list_grows_and_nothing_in_it_goes_or_changes() {
     assert_eq!(broken(&json!(list), &new).len(), 3);
 }
 
-/// What a client that was made for `old` would miss in `new`, in words.
+/// What a client of `old` would miss in `new`, in words.
 fn broken(old: &Value, new: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for was in old["tools"].as_array().unwrap() {
@@ -88,7 +88,7 @@ fn compare(what: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn both_spellings_name_the_tool() {
+fn both_spellings_of_a_name_find_the_tool() {
     let underscored = list_tools(Names::Underscore);
     for (tool, descriptor) in Tool::ALL.into_iter().zip(underscored.tools) {
         assert_eq!(descriptor.name, tool.name().replace('.', "_"));
@@ -102,7 +102,7 @@ fn both_spellings_name_the_tool() {
     }
 }
 
-/// A value that fits a property's schema and its name.
+/// A value that satisfies a property's schema and fits its name.
 fn sample(name: &str, schema: &Value) -> Value {
     if let Some(words) = schema["enum"].as_array() {
         return words[0].clone();
@@ -125,7 +125,8 @@ fn sample(name: &str, schema: &Value) -> Value {
     }
 }
 
-/// The type reads all properties together, misses each required one, and refuses any other.
+/// Checks that the type reads all properties together, requires each required one, and refuses any
+/// other.
 fn check<T: DeserializeOwned>(tool: Tool) {
     agree::<T>(tool, &tool.descriptor(Names::Dotted).input_schema);
 }
@@ -156,7 +157,7 @@ fn agree<T: DeserializeOwned>(tool: Tool, schema: &Value) {
 
 // covers: ATT-77, ATT-76
 #[test]
-fn schemas_and_types_agree() {
+fn schemas_agree_with_types() {
     check::<ListEvents>(Tool::ListEvents);
     check::<ReadThread>(Tool::ReadThread);
     check::<ReadAsset>(Tool::ReadAsset);
@@ -167,17 +168,16 @@ fn schemas_and_types_agree() {
     check::<Resolve>(Tool::Resolve);
 }
 
-/// Fields that state who calls are taken off before the type reads the rest.
+/// Fields that state who calls are removed before the type reads the rest.
 fn check_method<T: DeserializeOwned>(method: Method) {
     let mut schema = Tool::Threads(method).descriptor(Names::Dotted).input_schema;
     let properties = schema["properties"].as_object_mut().unwrap();
-    properties
-        .retain(|_, schema| !schema["description"].to_string().contains("as your token has it"));
+    properties.retain(|_, schema| !schema["description"].to_string().contains("as in your token"));
     agree::<T>(Tool::Threads(method), &schema);
 }
 
 #[test]
-fn schemas_and_types_of_the_threads_protocol_agree() {
+fn schemas_of_the_threads_protocol_agree_with_types() {
     check_method::<CreateThread>(Method::CreateThread);
     check_method::<GetThread>(Method::GetThread);
     check_method::<PostMessage>(Method::PostMessage);
@@ -188,14 +188,14 @@ fn schemas_and_types_of_the_threads_protocol_agree() {
 }
 
 #[test]
-fn schemas_and_types_of_the_channels_protocol_agree() {
+fn schemas_of_the_channels_protocol_agree_with_types() {
     check::<SetChannelReaction>(Tool::Channels(channels::Tool::SetChannelReaction));
     check::<ReadChannelThread>(Tool::Channels(channels::Tool::ReadChannelThread));
     check::<CreateChannelStimulus>(Tool::Channels(channels::Tool::CreateChannelStimulus));
 }
 
 #[test]
-fn an_answer_is_text_and_structure_and_a_refusal_is_an_envelope() {
+fn a_result_is_text_and_structure_and_a_refusal_is_an_envelope() {
     let ok = CallResult::ok(&json!({"eventId": "evt_1"}));
     insta::assert_snapshot!(serde_json::to_string(&ok).unwrap(), @r#"{"content":[{"type":"text","text":"{\"eventId\":\"evt_1\"}"}],"structuredContent":{"eventId":"evt_1"},"isError":false}"#);
     assert_eq!(ok.into_result(), Ok(json!({"eventId": "evt_1"})));
@@ -210,12 +210,12 @@ fn an_answer_is_text_and_structure_and_a_refusal_is_an_envelope() {
 }
 
 #[test]
-fn a_claim_carries_the_event_as_it_was_written() {
+fn a_claim_contains_the_event_verbatim() {
     let claimed = Claimed {
         event_id: "evt_1".into(),
         holder: "scout".into(),
         fence: 2,
-        expires_at: Timestamp(0),
+        expires_at: Timestamp(0).into(),
         turn: TurnGrant { token: "turn_x".into(), fence: 2, hop: 1 },
         event: RawValue::from_string(r#"{"eventId":"evt_1","z":1,"a":2}"#.into()).unwrap(),
     };
@@ -226,7 +226,7 @@ fn a_claim_carries_the_event_as_it_was_written() {
 }
 
 #[test]
-fn an_error_of_another_make_keeps_its_text() {
+fn a_foreign_tool_error_keeps_its_text() {
     let foreign =
         r#"{"content":[{"type":"text","text":"boom"}],"structuredContent":null,"isError":true}"#;
     let read: CallResult = serde_json::from_str(foreign).unwrap();

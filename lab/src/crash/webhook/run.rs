@@ -11,8 +11,8 @@ use crate::crash::chance::Chance;
 use crate::crash::door::{Answer, Door};
 use crate::crash::evidence::Log;
 use crate::crash::house::House;
+use crate::crash::plan::Plan;
 use crate::crash::room;
-use crate::crash::run::Plan;
 
 const AGENTS: [&str; 8] = ["ash", "birch", "cedar", "elm", "fir", "larch", "oak", "pine"];
 const CHANNELS: usize = 5;

@@ -1,9 +1,9 @@
 //! Channels as they are printed.
 
 use chorus_core::model::conversation::Participation;
+use chorus_wire::named::NamedEnum;
 use chorus_wire::rest::channels::{Channel, Display, Seat};
 use chorus_wire::rest::index::{Index, Indexed};
-use chorus_wire::words::Word;
 
 use crate::lookup;
 use crate::print::{self, date, line, table};
@@ -12,10 +12,10 @@ pub(super) fn indexed(index: &Index) -> String {
     let count = |n: u32, more: bool| if more { format!("{n}+") } else { n.to_string() };
     let row = |channel: &Indexed| {
         vec![
-            lookup::called(&channel.id, &channel.title, channel.kind),
+            lookup::called(&channel.id, &channel.title, channel.kind.0),
             count(channel.unread, channel.more),
             count(channel.mentions, channel.more),
-            date(channel.last_at),
+            date(channel.last_at.0),
             channel.id.clone(),
         ]
     };
@@ -27,8 +27,8 @@ pub(super) fn one(channel: &Channel) -> String {
     let mut text = format!(
         "{} ({}, {}, {})",
         lookup::shown(channel),
-        channel.kind.word(),
-        channel.visibility.word(),
+        channel.kind.name(),
+        channel.visibility.name(),
         channel.id
     );
     if channel.archived {
@@ -79,7 +79,7 @@ pub(super) fn one(channel: &Channel) -> String {
 fn seated(seat: &Seat) -> String {
     let mut about = Vec::new();
     if seat.participation != Participation::SelectedOnly {
-        about.push(seat.participation.word().to_owned());
+        about.push(seat.participation.name().to_owned());
     }
     if seat.by_mirror {
         about.push("mirrored".to_owned());
@@ -98,11 +98,11 @@ pub(super) fn list(channels: &[Channel]) -> String {
     let rows: Vec<_> = channels
         .iter()
         .map(|channel| {
-            let state = if channel.archived { "archived" } else { channel.visibility.word() };
+            let state = if channel.archived { "archived" } else { channel.visibility.name() };
             vec![
                 lookup::shown(channel),
                 channel.id.clone(),
-                channel.kind.word().to_owned(),
+                channel.kind.name().to_owned(),
                 state.to_owned(),
                 channel.last_seq.to_string(),
                 line(&channel.purpose),

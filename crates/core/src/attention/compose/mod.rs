@@ -8,7 +8,7 @@
 //! Invariants: a fragment comes out exactly once, in the order of its author's fragments, and never later
 //! than the cap after its window opened, which is reached only while its author types or goes on. What was edited or deleted before comes out edited, or not at all.
 
-mod look;
+mod completeness;
 mod wait;
 
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@
 //! looks complete, and at most [`Settings::unfinished_ms`] after one that does not. Only an author who types keeps it
 //! open longer. A fragment that comes later than that costs nobody a wait: it joins the run that has begun.
 
-use super::look::{Look, look};
+use super::completeness::{Look, look};
 use crate::model::ids::Timestamp;
 use crate::model::limits;
 

@@ -8,7 +8,7 @@
 //! Invariant: what is weighed is a function of the room's newest events alone, so that a room restored from its log
 //! guesses as the one before it did. Whom a message was taken to be for is stored with it, and not guessed again.
 
-mod known;
+mod candidate;
 mod weigh;
 
 use crate::model::attention::Rule;
@@ -16,7 +16,7 @@ use crate::model::event::Event;
 use crate::model::flow::{Meant, Nobody, Settings};
 use crate::model::ids::{MemberKey, ThreadKey, Timestamp};
 use crate::state::talk::Talk;
-pub use known::CANDIDATES;
+pub use candidate::CANDIDATES;
 pub use weigh::{Weighed, weigh};
 
 /// A message about to be said, that names nobody.

@@ -1,8 +1,8 @@
 //! Weighing: what is known of each who may be meant, as signs.
 
 use super::Saying;
-use super::known::{CANDIDATES, Known, Mine, of_nobody};
-use crate::language::heard::{Heard, Spoken};
+use super::candidate::{AuthorHistory, CANDIDATES, Candidate, of_nobody};
+use crate::language::features::{Features, Spoken};
 use crate::model::flow::weights::{SIGNS, Sign};
 use crate::model::flow::{Clue, Clues};
 use crate::model::ids::MemberKey;
@@ -24,10 +24,10 @@ pub fn weigh<'a>(
     off: Clues,
     handle: impl Fn(MemberKey) -> Option<&'a str>,
 ) -> Weighed {
-    let heard = Heard::of(saying.text);
-    let mut known = [Known::default(); CANDIDATES];
+    let heard = Features::of(saying.text);
+    let mut known = [Candidate::default(); CANDIDATES];
     let mut count = 0;
-    let mut mine = Mine::default();
+    let mut mine = AuthorHistory::default();
     let line = talk.iter().rev().filter(|u| u.thread == saying.thread);
     for (back, said) in line.enumerate().map(|(n, said)| (n + 1, said)) {
         for member in [Some(said.author), said.to].into_iter().flatten() {

@@ -14,7 +14,7 @@ mod turn;
 
 use crate::model::attention::{Directedness, Policy, Priority};
 use escape::{body_into, nonce_of, value_into};
-pub use turn::{Digest, Event, Knock, PublicTurn, Said, Turn, frame_turn};
+pub use turn::{Digest, Event, FramedMessage, Knock, PublicTurn, Turn, frame_turn};
 
 /// What the host says about an event. Strings may come from anybody: they are escaped here.
 #[derive(Clone, Copy, veil::Redact)]

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 const NONCE: &str = "7f3a90c1";
 
@@ -101,7 +102,7 @@ fn a_turn_shows_one_event_to_answer_and_what_came_besides() {
         part("evt_2", "in"),
         part("evt_3", "pieces"),
     ];
-    let said = [Said {
+    let said = [FramedMessage {
         event_id: "evt_0",
         author_kind: "agent",
         author_id: "scout",
@@ -213,7 +214,7 @@ proptest! {
     fn nothing_written_forges_a_turn(one in hostile(), two in hostile(), past in hostile(), name in hostile()) {
         let ann = EventHeader { author_id: "ann", ..header(&name, "") };
         let events = [Event { header: ann, body: &one }, Event { header: header(&name, ""), body: &two }];
-        let said = [Said { event_id: "evt_0", author_kind: "human", author_id: &name, at: "", text: &past, reactions: &[] }];
+        let said = [FramedMessage { event_id: "evt_0", author_kind: "human", author_id: &name, at: "", text: &past, reactions: &[] }];
         let members = [name.as_str()];
         let public = Some(PublicTurn { purpose: &past, members: &members, members_more: 0, turns_left: 1, waiting: &members });
         let calls = [name.as_str()];

@@ -27,7 +27,7 @@ pub struct Knock<'a> {
 
 /// One earlier message of the conversation, for reading only.
 #[derive(Clone, Copy, veil::Redact)]
-pub struct Said<'a> {
+pub struct FramedMessage<'a> {
     pub event_id: &'a str,
     pub author_kind: &'a str,
     pub author_id: &'a str,
@@ -84,7 +84,7 @@ pub struct Turn<'a> {
     /// What happened elsewhere, oldest first.
     pub digests: &'a [Digest<'a>],
     /// Earlier messages, oldest first.
-    pub transcript: &'a [Said<'a>],
+    pub transcript: &'a [FramedMessage<'a>],
     /// The public turn it is, where turns are taken.
     pub public: Option<PublicTurn<'a>>,
 }
@@ -175,7 +175,7 @@ fn public_into(public: &PublicTurn<'_>, out: &mut String) {
 
 /// What was said before. A line of the text that follows a break is indented, so that it cannot pass for
 /// another speaker's.
-fn transcript_into(transcript: &[Said<'_>], nonce: &str, out: &mut String) {
+fn transcript_into(transcript: &[FramedMessage<'_>], nonce: &str, out: &mut String) {
     out.push_str("C2A CONTEXT\n");
     line_into(
         "about",

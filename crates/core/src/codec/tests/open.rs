@@ -9,7 +9,8 @@ use proptest::sample::select;
 
 use super::{count, decided, decision, member, seq, time};
 use crate::model::claim::Claim;
-use crate::model::delivery::{Before, Clock, Delivery, Disposition, Open, Retry, State, Taken};
+use crate::model::delivery::{Before, Clock, Delivery, Open, Retry, State, Taken};
+use crate::model::disposition::Disposition;
 use crate::model::ids::{SessionKey, ThreadKey, Uid};
 
 fn state() -> impl Strategy<Value = State> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::language::names::rules::check_title;
 use crate::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
@@ -16,7 +16,7 @@ use crate::model::{limits, stimulus};
 use crate::state::room::Room;
 use crate::state::room::apply::Draft;
 
-impl Run<'_> {
+impl Context<'_> {
     pub(crate) fn create_conversation(
         &mut self,
         kind: ConversationKind,
@@ -68,7 +68,7 @@ impl Run<'_> {
         Ok(key)
     }
 
-    pub(crate) fn change_conversation(
+    pub(super) fn change_conversation(
         &mut self,
         uid: Uid,
         patch: SettingsPatch,
@@ -154,13 +154,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
+    pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let key = self.room_by_uid(uid)?;
         let head = self.room(key).head.seq;
         self.move_cursor(key, None, read, head)
     }
 
-    pub(crate) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<()> {
+    pub(super) fn ack_thread(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let (key, thread) = self.thread_by_uid(uid)?;
         let last = self.thread(key, Some(thread)).map_or(Seq(0), |t| Seq(t.last_seq));
         self.move_cursor(key, Some(thread), read, last)
@@ -175,9 +175,9 @@ impl Run<'_> {
         last: Seq,
     ) -> Result<()> {
         let me = self.me()?.key;
-        let old = match self.room(key).marks.get(&(me, thread)) {
-            Some(mark) => *mark,
-            None => self.facts.mark(key, me, thread)?,
+        let old = match self.room(key).cursors.get(&(me, thread)) {
+            Some(cursor) => *cursor,
+            None => self.facts.cursor(key, me, thread)?,
         };
         if read > last {
             return Err(Refusal::invalid(format!("the newest seq is {last}")).into());
@@ -188,7 +188,7 @@ impl Run<'_> {
                 Refusal::invalid(format!("the cursor is at {read} and does not go back")).into()
             );
         }
-        self.room_mut(key).set_mark(me, thread, crate::state::facts::Mark { read });
+        self.room_mut(key).set_cursor(me, thread, crate::model::cursor::ReadCursor { read });
         Ok(())
     }
 

@@ -4,17 +4,17 @@
 //! It is part of the log, so that a reader sees who asked whom, and part of the room, so that a decision knows
 //! it ([`crate::state::room::Room::has_left`]).
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::Rule;
 use crate::model::conversation::ConversationKind;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Event};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, ThreadKey, Uid};
 
-impl Run<'_> {
+impl Context<'_> {
     /// By command: an agent leaves by itself, or a person with a seat shows it out.
-    pub(crate) fn leave(
+    pub(super) fn leave(
         &mut self,
         conversation: Uid,
         thread: Option<Uid>,

@@ -2,15 +2,15 @@
 
 pub(crate) mod conversation;
 pub(crate) mod leave;
-pub(crate) mod seat;
+pub(crate) mod membership;
 
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, Makes, Seats, no_text};
-use crate::commands::gate::words::{Readers, Shown, filled, plain};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, filled, plain};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, TermsPatch, Visibility,
 };
@@ -29,7 +29,7 @@ impl Command for CreateConversation {
     type Output = Arc<Conversation>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::CreateConversation)
+        Audit::logged(Action::CreateConversation)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -39,7 +39,7 @@ impl Command for CreateConversation {
             + redact.text(&mut settings.purpose)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let Self { kind, settings, members } = self;
         let mut readers = Readers { members: members.clone(), ..Readers::default() };
         readers.members.push(run.by.member);
@@ -60,7 +60,7 @@ impl Command for CreateConversation {
         Makes::conversation_with(by, &self.members)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Conversation>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Conversation>> {
         run.create_conversation(self.kind, self.settings, &self.members)
     }
 }
@@ -75,7 +75,7 @@ impl Command for ChangeConversation {
     type Output = Arc<Conversation>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::ChangeConversation).subject(self.conversation)
+        Audit::logged(Action::ChangeConversation).subject(self.conversation)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -85,7 +85,7 @@ impl Command for ChangeConversation {
             + redact.maybe_string(&mut settings.purpose)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let Self { conversation, settings } = self;
         let key = run.room_by_uid(*conversation)?;
         let room = run.room(key);
@@ -121,7 +121,7 @@ impl Command for ChangeConversation {
         Ok(Some(Shown { judged_by, files, ..plain("change_channel", readers, fields) }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Conversation>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Conversation>> {
         run.change_conversation(self.conversation, self.settings)
     }
 }
@@ -138,21 +138,21 @@ impl Command for SetSeat {
     type Output = Arc<Conversation>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::SetSeat).subject(self.conversation).member(self.member)
+        Audit::logged(Action::SetSeat).subject(self.conversation).member(self.member)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         self.terms.name.as_mut().map_or(0, |name| redact.maybe(name))
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let Some(Some(name)) = &self.terms.name else { return Ok(None) };
         let fields =
             vec![("display_name", name.to_string()), ("member", run.called(&[self.member]))];
         run.said_in(self.conversation, "set_seat", fields).map(Some)
     }
 
-    fn seats(&self, run: &mut Run<'_>) -> Result<Seats> {
+    fn seats(&self, run: &mut Context<'_>) -> Result<Seats> {
         Ok(vec![(run.room_by_uid(self.conversation)?, vec![self.member])])
     }
 
@@ -160,7 +160,7 @@ impl Command for SetSeat {
         Makes { conversations: 0, ..Makes::conversation_with(by, &[self.member]) }
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Conversation>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Conversation>> {
         run.set_seat(self.conversation, self.member, self.participation, self.terms)
     }
 }
@@ -177,10 +177,10 @@ impl Command for RemoveSeat {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::RemoveSeat).subject(self.conversation).member(self.member)
+        Audit::logged(Action::RemoveSeat).subject(self.conversation).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Conversation>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Conversation>> {
         run.remove_seat(self.conversation, self.member)
     }
 }
@@ -203,7 +203,7 @@ impl Command for Leave {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.leave(self.conversation, self.thread, self.member)
     }
 }
@@ -224,7 +224,7 @@ impl Command for SetCursor {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.set_cursor(self.conversation, self.read)
     }
 }
@@ -245,7 +245,7 @@ impl Command for AckThread {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.ack_thread(self.thread, self.read)
     }
 }

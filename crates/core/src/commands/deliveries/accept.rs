@@ -1,19 +1,20 @@
 //! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
 //! holder, one fence").
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::deliveries::{Disposed, Working};
-use crate::commands::run::{Result, Run};
-use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::delivery::{Delivery, State};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
 use crate::state::effect::{RemoteNews, RemoteRun};
 
-impl Run<'_> {
+impl Context<'_> {
     /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
     /// never offered to this session is refused.
-    pub(crate) fn accept(
+    pub(super) fn accept(
         &mut self,
         at: EventRef,
         attempt: u16,
@@ -66,7 +67,7 @@ impl Run<'_> {
     }
 
     /// It could not be taken: offered again later.
-    pub(crate) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
+    pub(super) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
         let session = self.offered(at)?;
         let member = self.by.member;
         let room = self.room_mut(at.conversation);
@@ -97,7 +98,7 @@ impl Run<'_> {
 
     /// Which run says how far it got: that of the named event, of the turn, or the one the session began last. It is
     /// shown where it works, and shows that it lives.
-    pub(crate) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
+    pub(super) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
         let (me, turn) = (self.by.member, self.by.turn);
         let is_named = event.is_some() || turn.is_some();
         let at = match (event, turn) {
@@ -139,7 +140,7 @@ impl Run<'_> {
     /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
     /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
     /// in private.
-    pub(crate) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
+    pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         if !self.room(key).conversation.settings.proactive {
@@ -170,7 +171,7 @@ impl Run<'_> {
 
     /// The harness has cancelled what it was given: an obligation has failed there and moves on at once, and anything
     /// else is ignored. What its run put out is not said.
-    pub(crate) fn cancel_delivery(
+    pub(super) fn cancel_delivery(
         &mut self,
         uid: Uid,
         attempt: Option<u16>,
@@ -202,7 +203,7 @@ impl Run<'_> {
 
     /// Proof of life of the run whose turn it comes with. Without a turn it is that of the only run that the session has
     /// under way: of several nobody knows which one is meant.
-    pub(crate) fn life(&mut self, session: SessionKey) -> Result<()> {
+    pub(super) fn life(&mut self, session: SessionKey) -> Result<()> {
         let mine =
             self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
         if !mine {

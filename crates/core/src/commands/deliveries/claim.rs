@@ -1,16 +1,17 @@
 //! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Claimed;
 use crate::commands::messages::guard::claimed_by_other;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::model::claim::Claim;
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey, Uid};
 use crate::model::offer::Offer;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Takes the right to decide about an event; its content comes with it.
     pub(crate) fn claim(&mut self, uid: Uid) -> Result<Claimed> {
         let at = self.event_by_uid(uid, "event")?;
@@ -118,7 +119,7 @@ impl Run<'_> {
     }
 
     /// Gives the claim back: the next candidate is asked. What is addressed to its holder stays with it.
-    pub(crate) fn release(&mut self, uid: Uid) -> Result<()> {
+    pub(super) fn release(&mut self, uid: Uid) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
@@ -172,7 +173,7 @@ impl Run<'_> {
 
     /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it. What is
     /// addressed to the holder stays with it, with its deadline: the claim alone goes.
-    pub(crate) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
+    pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
         let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };

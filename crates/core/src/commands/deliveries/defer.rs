@@ -6,18 +6,19 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{Directedness, Intent};
-use crate::model::delivery::{Delivery, Disposition};
+use crate::model::delivery::Delivery;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Event;
 use crate::model::ids::{EventRef, Timestamp, Uid};
 use crate::model::limits;
 
-impl Run<'_> {
-    pub(crate) fn defer(
+impl Context<'_> {
+    pub(super) fn defer(
         &mut self,
         uid: Uid,
         until: Option<Timestamp>,

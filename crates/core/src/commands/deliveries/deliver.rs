@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Offers;
 use crate::commands::deliveries::failure::Unanswered;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::Policy;
-use crate::model::delivery::{Delivery, Disposition, Fired, State};
+use crate::model::delivery::{Delivery, Fired, State};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Uid};
 use crate::model::limits;
@@ -15,7 +16,7 @@ use crate::model::offer::Offer;
 use crate::state::effect::{Effect, RemoteNews};
 use crate::state::workspace::Failure;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Offers a delivery to the best session of its member; it waits when none is connected.
     pub(crate) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let connected = self.asked_sessions(at.conversation, member);
@@ -45,7 +46,7 @@ impl Run<'_> {
     }
 
     /// Offers again what is in hand, to whom it is in hand.
-    pub(crate) fn offer_again(&mut self) -> Result<()> {
+    pub(super) fn offer_again(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let owed = self.ws.owed.iter();
         let mut owed: Vec<(EventRef, MemberKey)> =
@@ -213,14 +214,14 @@ impl Run<'_> {
     }
 
     /// The author is shown how an open event stands.
-    pub(crate) fn show_receipt(&mut self, at: EventRef) {
+    pub(super) fn show_receipt(&mut self, at: EventRef) {
         let Some(open) = self.room(at.conversation).open.get(&at.seq).cloned() else { return };
         let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
 
     /// A dead letter is sent again, from its first attempt on: by whoever asked, or who runs the room.
-    pub(crate) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<()> {
+    pub(super) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let recalled = self.recall(at)?;
         if recalled.event.actor != self.by.member {
@@ -307,6 +308,6 @@ impl Run<'_> {
     }
 }
 
-pub(crate) fn never_offered() -> Refusal {
+pub(super) fn never_offered() -> Refusal {
     Refusal::new(Code::Conflict, "this event was not offered to you")
 }

@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Disposed;
 use crate::commands::deliveries::deliver::never_offered;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::output::Published;
-use crate::commands::run::{Result, Run};
 use crate::model::approval::Standing;
 use crate::model::attention::Policy;
-use crate::model::delivery::{Delivery, Disposition, State};
+use crate::model::delivery::{Delivery, State};
+use crate::model::disposition::Disposition;
 use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
 use crate::model::limits;
 use crate::model::reaction::Signal;
@@ -29,9 +30,9 @@ pub(crate) enum Then {
     Dead,
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// The harness says how its delivery ended.
-    pub(crate) fn dispose(
+    pub(super) fn dispose(
         &mut self,
         uid: Uid,
         disposition: Disposition,
@@ -42,7 +43,7 @@ impl Run<'_> {
     }
 
     /// What is owed for a message was done without words, whichever version of it is named.
-    pub(crate) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
+    pub(super) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
@@ -122,7 +123,7 @@ impl Run<'_> {
     }
 
     /// The caller's delivery of an event as it stands. One that was never offered is refused.
-    pub(crate) fn own_delivery(&mut self, uid: Uid) -> Result<(EventRef, Delivery)> {
+    pub(super) fn own_delivery(&mut self, uid: Uid) -> Result<(EventRef, Delivery)> {
         let at = self.event_by_uid(uid, "event")?;
         Ok((at, self.own_delivery_at(at)?))
     }

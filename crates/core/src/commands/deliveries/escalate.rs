@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
 use crate::model::attention::{Decision, Directedness, Mode, Policy, Priority, Rule, Told};
 use crate::model::caller::Authority;
 use crate::model::conversation::Conversation;
@@ -11,11 +11,11 @@ use crate::model::delivery::{Delivery, Open, State};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::limits;
 
-impl Run<'_> {
+impl Context<'_> {
     /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
     /// then a person, never back and never to all. The one it leaves may still answer. What a service has asked by an
     /// inbox moves nowhere: it hears the inbox's agent, and nobody else.
-    pub(crate) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
+    pub(super) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
         let next = self.next_responsible(at);
         let now = self.now;
         let room = self.room_mut(at.conversation);

@@ -7,10 +7,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
-use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::disposition::Disposition;
 use crate::model::event::{Change, Idempotency, Message, MessageKind};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::limits;
@@ -54,7 +55,7 @@ const REPORTS: usize = 1 << 20;
 /// Sets the key of a report apart from those of the replies to the same message.
 const REPORT: u128 = 1 << 127;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Says that no answer comes, if one is owed that nobody else can give. `failed` is the delivery as it was.
     pub(crate) fn report_unanswered(
         &mut self,

@@ -7,18 +7,18 @@ pub(crate) mod deliver;
 pub(crate) mod dispose;
 pub(crate) mod escalate;
 pub(crate) mod failure;
-pub(crate) mod look;
+pub(crate) mod listing;
 
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, InTurn, no_text};
-use crate::commands::gate::words::Shown;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::Shown;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::claim::Claim as HeldClaim;
 use crate::model::conversation::Conversation;
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp, Uid};
 use crate::model::offer::{Entry, Offer};
 use crate::state::effect::RemoteRun;
@@ -69,7 +69,7 @@ impl Command for OfferAgain {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.offer_again()
     }
 }
@@ -85,10 +85,10 @@ impl Command for Claim {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Claim).subject(self.event)
+        Audit::firm(Action::Claim).subject(self.event)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Claimed> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Claimed> {
         run.claim(self.event)
     }
 }
@@ -104,10 +104,10 @@ impl Command for Release {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Release).subject(self.event)
+        Audit::firm(Action::Release).subject(self.event)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.release(self.event)
     }
 }
@@ -128,10 +128,10 @@ impl Command for Accept {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::Accept).event(self.event)
+        Audit::soft(Action::Accept).event(self.event)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.accept(self.event, self.attempt, self.epoch)
     }
 }
@@ -149,10 +149,10 @@ impl Command for Reject {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::Reject).event(self.event)
+        Audit::soft(Action::Reject).event(self.event)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.reject(self.event, self.attempt)
     }
 }
@@ -171,18 +171,18 @@ impl Command for Dispose {
     const IN_TURN: InTurn = InTurn::AfterEnd;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Dispose).subject(self.event).name(self.disposition.name())
+        Audit::firm(Action::Dispose).subject(self.event).name(self.disposition.name())
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.note)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         run.remark_on(self.event, "events.dispose", self.note.as_ref())
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Disposed> {
         run.dispose(self.event, self.disposition, self.note)
     }
 }
@@ -198,18 +198,18 @@ impl Command for Resolve {
     type Output = Disposed;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Dispose).subject(self.event).name(Disposition::Responded.name())
+        Audit::firm(Action::Dispose).subject(self.event).name(Disposition::Responded.name())
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.note)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         run.remark_on(self.event, "chat.resolve", self.note.as_ref())
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Disposed> {
         run.resolve(self.event, self.note)
     }
 }
@@ -226,18 +226,18 @@ impl Command for Defer {
     type Output = Disposed;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Defer).subject(self.event)
+        Audit::firm(Action::Defer).subject(self.event)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.reason)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         run.remark_on(self.event, "chat.defer", self.reason.as_ref())
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Disposed> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Disposed> {
         run.defer(self.event, self.until, self.reason)
     }
 }
@@ -257,10 +257,10 @@ impl Command for Retrieve {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::Retrieve).subject(self.event)
+        Audit::soft(Action::Retrieve).subject(self.event)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.retrieve(self.event)
     }
 }
@@ -280,7 +280,7 @@ impl Command for Life {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.life(self.session)
     }
 }
@@ -301,7 +301,7 @@ impl Command for Progress {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Working> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Working> {
         run.progress(self.event)
     }
 }
@@ -323,7 +323,7 @@ impl Command for MayActUnasked {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.may_act_unasked(self.conversation, self.shows)
     }
 }
@@ -346,10 +346,10 @@ impl Command for CancelDelivery {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Dispose)
+        Audit::firm(Action::Dispose)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Option<Disposed>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Option<Disposed>> {
         run.cancel_delivery(self.event, self.attempt)
     }
 }
@@ -367,10 +367,10 @@ impl Command for Redeliver {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::Redeliver).subject(self.event).member(self.member)
+        Audit::firm(Action::Redeliver).subject(self.event).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.redeliver(self.event, self.member)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::gate::words::{Readers, Shown, plain};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::member::{Member, MemberFields, MemberKind};
@@ -26,20 +26,20 @@ impl Command for AddMember {
     type Output = Arc<Member>;
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::AddMember).name(&*self.id).member(done.ok().map(|member| member.key))
+        Audit::firm(Action::AddMember).name(&*self.id).member(done.ok().map(|member| member.key))
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe_string(&mut self.fields.display_name)
     }
 
-    fn shown(&self, _: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, _: &mut Context<'_>) -> Result<Option<Shown>> {
         let mut words = about_member(&self.fields);
         words.push(("id", self.id.clone()));
         Ok(Some(plain("add_member", Readers::everybody(), words)))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Member>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Member>> {
         run.must_govern()?;
         let Self { id, kind, fields } = self;
         if fields.identities.is_some() || fields.owner.is_some() {
@@ -61,14 +61,14 @@ impl Command for ChangeMember {
     type Output = Arc<Member>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeMember).member(self.member)
+        Audit::firm(Action::ChangeMember).member(self.member)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe_string(&mut self.fields.display_name)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let mut words = about_member(&self.fields);
         if words.is_empty() {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Command for ChangeMember {
         Ok(Some(plain("change_member", Readers::everybody(), words)))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Member>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Member>> {
         run.must_govern()?;
         let Self { member, fields } = self;
         let old = run.directory().member(member);
@@ -109,10 +109,10 @@ impl Command for RemoveMember {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RemoveMember).member(self.member)
+        Audit::firm(Action::RemoveMember).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Member>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Member>> {
         run.must_govern()?;
         run.remove_member(self.member)
     }
@@ -130,10 +130,10 @@ impl Command for SetLead {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::SetLead).member(self.member)
+        Audit::firm(Action::SetLead).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.must_govern()?;
         if self.member.is_some_and(|m| run.directory().member(m).is_none_or(|m| m.removed)) {
             return Err(Refusal::not_found("member").into());
@@ -144,7 +144,7 @@ impl Command for SetLead {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     fn remove_member(&mut self, member: MemberKey) -> Result<Arc<Member>> {
         if member == self.by.member {
             return Err(Refusal::new(Code::Conflict, "you cannot remove yourself").into());

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::gate::words::{Readers, Shown, plain};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::ids::{MemberKey, RoleKey};
 use crate::model::member::{Role, Stream};
 
@@ -19,7 +19,7 @@ impl Command for AddRole {
     type Output = Arc<Role>;
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::AddRole).name(done.map_or(&*self.name, |role| &*role.name))
+        Audit::firm(Action::AddRole).name(done.map_or(&*self.name, |role| &*role.name))
     }
 
     // It is checked to be a name.
@@ -27,11 +27,11 @@ impl Command for AddRole {
         0
     }
 
-    fn shown(&self, _: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, _: &mut Context<'_>) -> Result<Option<Shown>> {
         Ok(Some(plain("add_role", Readers::everybody(), vec![("name", self.name.clone())])))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Role>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Role>> {
         run.must_govern()?;
         let role = run.directory_mut().add_role(&self.name)?;
         run.ws.changes.roles.push(role.clone());
@@ -50,10 +50,10 @@ impl Command for RemoveRole {
     no_text!();
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RemoveRole).name(done.ok().map(|role| &*role.name))
+        Audit::firm(Action::RemoveRole).name(done.ok().map(|role| &*role.name))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Role>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Role>> {
         run.must_govern()?;
         let role = run.directory_mut().remove_role(self.role)?;
         run.ws.changes.roles.push(role.clone());
@@ -75,10 +75,10 @@ impl Command for SetRoleMember {
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
         let role = done.ok().map(|role| &*role.name);
-        Audit::firm(Act::SetRoleMember).member(self.member).name(role)
+        Audit::firm(Action::SetRoleMember).member(self.member).name(role)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Role>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Role>> {
         run.must_govern()?;
         let role = run.directory_mut().set_role_member(self.role, self.member, self.on)?;
         run.ws.changes.roles.push(role.clone());
@@ -96,18 +96,18 @@ impl Command for AddStream {
     type Output = Arc<Stream>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::AddStream).name(&*self.name)
+        Audit::firm(Action::AddStream).name(&*self.name)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.string(&mut self.name)
     }
 
-    fn shown(&self, _: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, _: &mut Context<'_>) -> Result<Option<Shown>> {
         Ok(Some(plain("add_stream", Readers::everybody(), vec![("name", self.name.clone())])))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Stream>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Stream>> {
         run.must_govern()?;
         let uid = run.drawn.uid;
         let stream = run.directory_mut().add_stream(uid, &self.name, self.owner)?;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text, not_shown};
+use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::delivery::State;
 use crate::model::error::Refusal;
 use crate::model::ids::{EventRef, SessionKey, Uid};
@@ -25,7 +25,7 @@ impl Command for OpenSession {
     type Output = Arc<Session>;
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::OpenSession).subject(done.ok().map(|session| session.uid))
+        Audit::soft(Action::OpenSession).subject(done.ok().map(|session| session.uid))
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -35,7 +35,7 @@ impl Command for OpenSession {
     // It is the name of a program.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Session>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Session>> {
         run.open_session(self.uid, &self.runtime, self.managed, self.resumable)
     }
 }
@@ -52,10 +52,10 @@ impl Command for KnowSession {
     no_text!();
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::OpenSession).subject(done.ok().map(|session| session.uid))
+        Audit::soft(Action::OpenSession).subject(done.ok().map(|session| session.uid))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Session>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Session>> {
         run.know_session(self.uid)
     }
 }
@@ -72,17 +72,17 @@ impl Command for CloseSession {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::soft(Act::CloseSession).session(self.session)
+        Audit::soft(Action::CloseSession).session(self.session)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.close_session(self.session)
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// A connection begins. A session id of another member is unknown to this one.
-    pub(crate) fn open_session(
+    fn open_session(
         &mut self,
         uid: Option<Uid>,
         runtime: &str,
@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 
     /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
-    pub(crate) fn know_session(&mut self, uid: Uid) -> Result<Arc<Session>> {
+    fn know_session(&mut self, uid: Uid) -> Result<Arc<Session>> {
         let me = self.me()?;
         if let Some(known) = self.directory().session_by_uid(uid).cloned() {
             if known.member != me.key {
@@ -182,7 +182,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn close_session(&mut self, session: SessionKey) -> Result<()> {
+    fn close_session(&mut self, session: SessionKey) -> Result<()> {
         let found = self.directory().sessions.get(&session);
         let found = found.ok_or_else(|| Refusal::not_found("session"))?;
         if found.connected && found.host != self.ws.host {
@@ -222,7 +222,7 @@ impl Run<'_> {
         }
         let Some(gone) = self.directory().sessions.get(&session).cloned() else { return Ok(()) };
         if gone.resumable || holds_work {
-            self.ws.told.left(gone.member, session);
+            self.ws.private_reads.left(gone.member, session);
         } else {
             self.directory_mut().drop_session(session);
             self.forget_told(gone.member, session)?;

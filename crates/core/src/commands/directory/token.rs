@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::commands::context::{Context, Result};
+use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{MemberKey, Timestamp};
@@ -24,10 +24,10 @@ impl Command for IssueToken {
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         let Self(asked) = self;
         let name = format!("{}:{}", asked.authority.name(), asked.jti);
-        Audit::firm(Act::IssueToken).member(asked.member).name(&*name)
+        Audit::firm(Action::IssueToken).member(asked.member).name(&*name)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.issue_token(self.0)
     }
 }
@@ -45,10 +45,10 @@ impl Command for RevokeToken {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RevokeToken).name(&*self.jti)
+        Audit::firm(Action::RevokeToken).name(&*self.jti)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.revoke_token(self.jti, self.expires)
     }
 }
@@ -65,10 +65,10 @@ impl Command for RevokeTokens {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::RevokeToken).member(self.member)
+        Audit::firm(Action::RevokeToken).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.revoke_tokens(self.member)
     }
 }
@@ -86,14 +86,14 @@ impl Command for SweepExpired {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.sweep_expired()
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// A token is handed out when this is answered.
-    pub(crate) fn issue_token(&mut self, asked: Asked) -> Result<()> {
+    fn issue_token(&mut self, asked: Asked) -> Result<()> {
         let kind = self.kind_of(asked.member)?;
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
@@ -127,7 +127,7 @@ impl Run<'_> {
     }
 
     /// One token ends. Who it is of is known where it is in the list.
-    pub(crate) fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
+    fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
         self.must_govern()?;
         let jti: Arc<str> = jti.into();
         match self.directory().issued_by_id(&jti).cloned() {
@@ -146,7 +146,7 @@ impl Run<'_> {
     }
 
     /// All tokens of a member end; its own, or those of whom the caller may give some to.
-    pub(crate) fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
+    fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
         let kind = self.kind_of(member)?;
         if member != self.by.member {
             may_revoke(&self.by, kind)?;
@@ -155,7 +155,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn end_tokens(&mut self, member: MemberKey) {
+    pub(super) fn end_tokens(&mut self, member: MemberKey) {
         let live: Vec<_> =
             self.directory().issued_to(member).filter(|t| !t.revoked).cloned().collect();
         live.iter().for_each(|token| self.end_token(token));
@@ -166,7 +166,7 @@ impl Run<'_> {
 
     /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
     /// their sessions. The rows go when the batch is written.
-    pub(crate) fn sweep_expired(&mut self) -> Result<()> {
+    pub(super) fn sweep_expired(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let now = self.now;
         let directory = self.directory();
@@ -183,7 +183,7 @@ impl Run<'_> {
                 directory.revoked.remove_mut(&jti);
             }
         }
-        self.ws.told.drop_expired(now);
+        self.ws.private_reads.drop_expired(now);
         self.ws.changes.sweep_expired = Some(now);
         Ok(())
     }
@@ -204,7 +204,7 @@ impl Run<'_> {
         self.ws.changes.issued.push((token.member, token.jti.clone(), Some(token)));
     }
 
-    pub(crate) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
+    pub(super) fn kind_of(&self, member: MemberKey) -> Result<MemberKind> {
         let found = self.directory().member(member).filter(|m| !m.removed);
         Ok(found.ok_or_else(|| Refusal::not_found("member"))?.kind)
     }

@@ -5,14 +5,15 @@
 //! changed in it any more, whichever transport the call comes through. Reading is never refused.
 
 use crate::commands::command::{Command, InTurn};
-use crate::commands::run::{Result, Run};
-use crate::model::caller::Turn;
+use crate::commands::context::{Context, Result};
+use crate::model::caller::TurnRef;
 use crate::model::claim::Claim;
-use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 
-impl Run<'_> {
+impl Context<'_> {
     /// Refuses what is asked in a turn that is its caller's no more. What the same command gave before is given instead:
     /// the sender may not have heard of it.
     pub(crate) fn pass_gate<C: Command>(&mut self, command: &C) -> Result<Option<C::Output>> {
@@ -31,7 +32,7 @@ impl Run<'_> {
     }
 
     /// Why the turn is its caller's no more, if it is not.
-    fn stale(&mut self, turn: Turn) -> Result<Option<&'static str>> {
+    fn stale(&mut self, turn: TurnRef) -> Result<Option<&'static str>> {
         let at = EventRef { conversation: turn.conversation, seq: turn.seq };
         let me = self.by.member;
         self.load(at.conversation)?;
@@ -76,6 +77,6 @@ pub(crate) fn held_fence(open: Option<&Open>, member: MemberKey) -> Option<u32> 
     claim.map(|c: Claim| c.fence).max(delivery.map(|d| d.fence))
 }
 
-pub(crate) fn is_older(turn: Turn, held: Option<u32>) -> bool {
+pub(crate) fn is_older(turn: TurnRef, held: Option<u32>) -> bool {
     held.is_some_and(|held| turn.fence < held)
 }

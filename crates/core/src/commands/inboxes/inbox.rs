@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::{check_settings, derived};
 use crate::commands::messages::Logged;
-use crate::commands::messages::post::check_message;
-use crate::commands::run::{Result, Run};
+use crate::commands::messages::checks::check_message;
 use crate::language::names::rules::check_title;
 use crate::model::caller::{Authority, By};
 use crate::model::conversation::{ConversationKind, Settings, Visibility};
@@ -28,8 +28,8 @@ pub(crate) struct Elsewhere {
     pub(crate) callback: Option<Callback>,
 }
 
-impl Run<'_> {
-    pub(crate) fn change_inbox(&mut self, inbox: Uid, patch: Patch) -> Result<Arc<Inbox>> {
+impl Context<'_> {
+    pub(super) fn change_inbox(&mut self, inbox: Uid, patch: Patch) -> Result<Arc<Inbox>> {
         let mut inbox = self.inbox_to_keep(inbox)?;
         if let Some(name) = patch.name.clone() {
             check_title("name of an inbox", Some(&name))?;
@@ -40,20 +40,20 @@ impl Run<'_> {
         Ok(self.put_inbox(inbox))
     }
 
-    pub(crate) fn rotate_inbox(&mut self, inbox: Uid, secret: Hash) -> Result<Arc<Inbox>> {
+    pub(super) fn rotate_inbox(&mut self, inbox: Uid, secret: Hash) -> Result<Arc<Inbox>> {
         let inbox = self.inbox_to_keep(inbox)?;
         self.must_be_new(&secret)?;
         let rotated_at = Some(self.now);
         Ok(self.put_inbox(Inbox { secret, rotated_at, ..inbox }))
     }
 
-    pub(crate) fn remove_inbox(&mut self, inbox: Uid) -> Result<()> {
+    pub(super) fn remove_inbox(&mut self, inbox: Uid) -> Result<()> {
         let inbox = self.inbox_to_keep(inbox)?;
         self.close_inbox(&inbox)
     }
 
     /// What could not be sent back to the inbox's service.
-    pub(crate) fn note_trouble(&mut self, inbox: Uid, what: Arc<str>) -> Result<()> {
+    pub(super) fn note_trouble(&mut self, inbox: Uid, what: Arc<str>) -> Result<()> {
         self.must_be_the_host()?;
         let found = self.directory().inboxes.get(&inbox).cloned();
         // It may have gone meanwhile.
@@ -64,7 +64,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn add_inbox(
+    pub(super) fn add_inbox(
         &mut self,
         agent: MemberKey,
         name: Option<Arc<str>>,
@@ -142,7 +142,7 @@ impl Run<'_> {
     }
 
     /// Who runs the room, and who owns the agent, may keep its inboxes. For others there are none.
-    pub(crate) fn inbox_to_keep(&self, uid: Uid) -> Result<Inbox> {
+    pub(super) fn inbox_to_keep(&self, uid: Uid) -> Result<Inbox> {
         let found = self.directory().inboxes.get(&uid);
         let kept = found.filter(|inbox| self.must_keep(inbox.agent).is_ok());
         Ok(kept.map(|inbox| Inbox::clone(inbox)).ok_or_else(|| Refusal::not_found("inbox"))?)
@@ -174,7 +174,7 @@ impl Run<'_> {
     }
 
     /// A service delivers a message. The conversation is made when its channel is new.
-    pub(crate) fn receive(&mut self, received: Received) -> Result<Logged> {
+    pub(super) fn receive(&mut self, received: Received) -> Result<Logged> {
         self.must_be_the_host()?;
         let inbox = self.directory().inbox_of(&received.secret).cloned();
         let inbox = inbox.ok_or_else(|| Refusal::new(Code::Unauthorized, UNKNOWN))?;
@@ -296,7 +296,7 @@ impl Run<'_> {
     }
 
     /// This host is to send what is owed, unless one that lives is at it.
-    pub(crate) fn send_back(&mut self, key: ConversationKey) -> Result<()> {
+    pub(super) fn send_back(&mut self, key: ConversationKey) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
         let host = self.ws.host;
@@ -313,7 +313,7 @@ impl Run<'_> {
     }
 
     /// Messages up to this one were sent to the service, or given up.
-    pub(crate) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<()> {
+    pub(super) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
         let sent = self.room(key).remote.as_ref().map(|remote| remote.sent);
@@ -324,7 +324,7 @@ impl Run<'_> {
     }
 
     /// Callbacks that are over are dropped when the batch is written.
-    pub(crate) fn sweep_callbacks(&mut self) -> Result<()> {
+    pub(super) fn sweep_callbacks(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         self.ws.changes.sweep_callbacks = Some(self.now.plus(-limits::CALLBACK_MS));
         Ok(())

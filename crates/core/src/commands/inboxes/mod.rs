@@ -5,11 +5,11 @@ pub(crate) mod inbox;
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text, not_shown};
-use crate::commands::gate::words::{Readers, Shown, plain};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::messages::Logged;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::audit::{Action, Audit};
 use crate::model::event::Hash;
 use crate::model::ids::{ConversationKey, MemberKey, Seq, Uid};
 use crate::model::inbox::{Checks, Inbox, Patch, Received};
@@ -37,18 +37,18 @@ impl Command for AddInbox {
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
         let uid = done.ok().map(|inbox| inbox.uid);
-        Audit::firm(Act::ChangeInbox).member(self.agent).subject(uid)
+        Audit::firm(Action::ChangeInbox).member(self.agent).subject(uid)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.name)
     }
 
-    fn shown(&self, _: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, _: &mut Context<'_>) -> Result<Option<Shown>> {
         Ok(name_shown(self.name.as_ref()))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Inbox>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Inbox>> {
         run.add_inbox(self.agent, self.name, self.secret, self.checks)
     }
 }
@@ -63,20 +63,20 @@ impl Command for ChangeInbox {
     type Output = Arc<Inbox>;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeInbox).subject(self.inbox)
+        Audit::firm(Action::ChangeInbox).subject(self.inbox)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.maybe(&mut self.patch.name)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         // To whom it is not, it is unknown, and nothing waits.
         run.inbox_to_keep(self.inbox)?;
         Ok(name_shown(self.patch.name.as_ref()))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Inbox>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Inbox>> {
         run.change_inbox(self.inbox, self.patch)
     }
 }
@@ -94,10 +94,10 @@ impl Command for RotateInbox {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeInbox).subject(self.inbox)
+        Audit::firm(Action::ChangeInbox).subject(self.inbox)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Arc<Inbox>> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Arc<Inbox>> {
         run.rotate_inbox(self.inbox, self.secret)
     }
 }
@@ -113,10 +113,10 @@ impl Command for RemoveInbox {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::ChangeInbox).subject(self.inbox)
+        Audit::firm(Action::ChangeInbox).subject(self.inbox)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.remove_inbox(self.inbox)
     }
 }
@@ -143,7 +143,7 @@ impl Command for NoteTrouble {
     // The host says it.
     not_shown!();
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.note_trouble(self.inbox, self.what)
     }
 }
@@ -173,7 +173,7 @@ impl Command for Receive {
         (!output.duplicate).then_some(&output.entry)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.receive(self.0)
     }
 }
@@ -194,7 +194,7 @@ impl Command for SendBack {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.send_back(self.conversation)
     }
 }
@@ -215,7 +215,7 @@ impl Command for SentBack {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.sent_back(self.conversation, self.through)
     }
 }
@@ -233,7 +233,7 @@ impl Command for SweepCallbacks {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.sweep_callbacks()
     }
 }

@@ -3,21 +3,22 @@
 //! Invariant: an obligation ends by an answer where it was asked. What is said elsewhere, or is plainly meant for
 //! others, leaves it open.
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::claim::taken_by_reply;
+use crate::commands::messages::destination::Place;
 use crate::commands::messages::guard::Verdict;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
 use crate::language::names::{Target, mentions};
 use crate::model::attention::Directedness;
 use crate::model::claim::Claim;
-use crate::model::delivery::{Delivery, Disposition, Open};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::disposition::Disposition;
 use crate::model::ids::{EventRef, MemberKey, Timestamp};
 use crate::model::member::Member;
 use crate::model::requests::Post;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Whether a message is the answer to what caused it. What a person has `approved` is one wherever it is said.
-    pub(crate) fn is_answer(
+    pub(super) fn is_answer(
         &mut self,
         me: &Member,
         place: &Place,
@@ -76,7 +77,7 @@ impl Run<'_> {
     }
 
     /// A message was logged: it is the answer to its cause, or was said beside it.
-    pub(crate) fn note_answer(
+    pub(super) fn note_answer(
         &mut self,
         me: &Member,
         place: &Place,

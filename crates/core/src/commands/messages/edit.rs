@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said, meaning};
+use crate::attention::directedness::{self, IncomingMessage, meaning};
 use crate::attention::flow::Flowed;
 use crate::attention::policy::{self, Circumstances};
+use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
-use crate::commands::messages::post::check_message;
-use crate::commands::run::{Result, Run};
+use crate::commands::messages::checks::check_message;
 use crate::language::intent::is_urgent;
 use crate::language::names::{self, Target};
 use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
 use crate::model::caller::Authority;
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Event, Message, MessageKind};
 use crate::model::ids::{EventRef, MemberKey, Seq, Uid};
@@ -20,11 +20,11 @@ use crate::model::limits;
 use crate::model::member::Member;
 use crate::model::thread::ThreadStatus;
 use crate::state::facts::Recalled;
-use crate::state::room::against::Standpoint;
+use crate::state::room::context::Position;
 
-impl Run<'_> {
+impl Context<'_> {
     /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
-    pub(crate) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
+    pub(super) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         check_message(&content)?;
         self.check_assets(&content)?;
@@ -92,7 +92,7 @@ impl Run<'_> {
         Ok(if hop > event.hop { (at, hop) } else { own })
     }
 
-    pub(crate) fn delete(&mut self, uid: Uid) -> Result<Logged> {
+    pub(super) fn delete(&mut self, uid: Uid) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         self.supersede(at, &recalled, "deleted")?;
         let mut draft = self.draft(self.drawn.uid, Change::Deleted { message: at.seq });
@@ -104,7 +104,7 @@ impl Run<'_> {
     }
 
     /// The message an edit replaces, or the message itself.
-    pub(crate) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
+    pub(super) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
         match recalled.event.change {
             Change::Posted(_) => Ok(recalled.event.seq),
             Change::Edited { message, .. } => Ok(message),
@@ -163,7 +163,7 @@ impl Run<'_> {
     }
 
     /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
-    pub(crate) fn supersede(
+    pub(super) fn supersede(
         &mut self,
         at: EventRef,
         recalled: &Recalled,
@@ -204,12 +204,12 @@ impl Run<'_> {
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
-        let from = Standpoint { thread: event.thread, seq: at.seq };
+        let from = Position { thread: event.thread, seq: at.seq };
         let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
         let mut attention = directedness::decide(
             room,
             self.ws.people(),
-            &Said {
+            &IncomingMessage {
                 author: &author,
                 by_agent: author.is_agent(),
                 text: &content.text,
@@ -302,7 +302,7 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
 }
 
 /// What is done to an ephemeral message is shown to whom that is shown to, and told to nobody.
-pub(crate) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
+pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());
     Some(Arc::new(Attention { only: Some(only), ..Attention::plain(intent, rest, told) }))

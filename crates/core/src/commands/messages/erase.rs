@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::messages::Erased;
-use crate::commands::run::{Result, Run};
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Reason};
 use crate::model::ids::{EventRef, Seq, Uid};
 use crate::model::limits;
 use crate::state::facts::Recalled;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.
-    pub(crate) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
+    pub(super) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
         let (at, recalled) = self.erasable(uid)?;
         let mut events = self.unerased(at, &recalled)?;
         if events.is_empty() {

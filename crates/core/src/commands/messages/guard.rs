@@ -2,11 +2,12 @@
 //! enforces" and "Cause and hop"). The same for every transport. People are never refused by it.
 
 use crate::attention::directedness::for_the_rest;
+use crate::commands::context::{Context, Result};
 use crate::commands::gate::turn::{ANOTHER_ATTEMPT, TAKEN_BACK, WITHDRAWN, held_fence, is_older};
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{Attention, Directedness, Policy, Rule};
-use crate::model::caller::Turn;
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::caller::TurnRef;
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
 use crate::model::limits;
@@ -23,7 +24,7 @@ pub(crate) struct Cause {
     /// Its deliveries and claim, open or closed.
     pub open: Option<Open>,
     /// The sender's turn, when it came with one.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnRef>,
 }
 
 /// What the guard allows.
@@ -37,10 +38,10 @@ pub(crate) struct Verdict {
     pub takes_claim: bool,
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
     /// turn or the one it has just answered in, else nothing.
-    pub(crate) fn cause(
+    pub(super) fn cause(
         &mut self,
         key: ConversationKey,
         in_reply_to: Option<EventRef>,
@@ -134,7 +135,7 @@ impl Run<'_> {
     }
 
     /// Judges what `sender` wants to say in the conversation.
-    pub(crate) fn judge(
+    pub(super) fn judge(
         &mut self,
         sender: &Member,
         key: ConversationKey,
@@ -183,7 +184,7 @@ impl Run<'_> {
     }
 
     /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.
-    pub(crate) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
+    pub(super) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
         let cause = self.cause_at(at)?;
         let mine = cause.open.as_ref().and_then(|open| open.delivery(me.key));
         if !mine.is_some_and(|d| d.is_open() && d.attempt > 0) || self.waits_for_person(at, me.key)

@@ -1,23 +1,24 @@
 //! Messages: posted, edited, erased, reacted to.
 
 pub(crate) mod answer;
+pub(crate) mod checks;
+pub(crate) mod destination;
 pub(crate) mod edit;
 pub(crate) mod erase;
 pub(crate) mod guard;
 pub(crate) mod output;
-pub(crate) mod place;
 pub(crate) mod post;
 pub(crate) mod react;
-pub(crate) mod wakes;
+pub(crate) mod wake_limits;
 
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text, not_shown};
-use crate::commands::gate::words::{Shown, event_id};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Shown, event_id};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
-use crate::model::delivery::Disposition;
+use crate::model::audit::{Action, Audit};
+use crate::model::disposition::Disposition;
 use crate::model::event::{Message, Reason};
 use crate::model::ids::Uid;
 use crate::model::offer::Entry;
@@ -58,7 +59,7 @@ fn logged_now(output: &Logged) -> Option<&Entry> {
 
 impl Post {
     /// What the same post gave before; none where it was not taken.
-    fn given_before(&self, run: &mut Run<'_>) -> Result<Option<Logged>> {
+    fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         let Ok(place) = run.place(self) else { return Ok(None) };
         match run.sent_before(&place, self)? {
             Some(sent) => Ok(Some(sent)),
@@ -83,7 +84,7 @@ impl Command for Post {
     // It is held whole.
     not_shown!();
 
-    fn given_before(&self, run: &mut Run<'_>) -> Result<Option<Logged>> {
+    fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         Self::given_before(self, run)
     }
 
@@ -95,7 +96,7 @@ impl Command for Post {
         self.message.bytes()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.post(self)
     }
 }
@@ -120,7 +121,7 @@ impl Command for CloseRun {
     // It is held whole.
     not_shown!();
 
-    fn given_before(&self, run: &mut Run<'_>) -> Result<Option<Logged>> {
+    fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         self.0.given_before(run)
     }
 
@@ -132,7 +133,7 @@ impl Command for CloseRun {
         self.0.message.bytes()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.close_run(self.0)
     }
 }
@@ -157,7 +158,7 @@ impl Command for PostUnasked {
     // It is held whole.
     not_shown!();
 
-    fn given_before(&self, run: &mut Run<'_>) -> Result<Option<Logged>> {
+    fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         self.0.given_before(run)
     }
 
@@ -169,7 +170,7 @@ impl Command for PostUnasked {
         self.0.message.bytes()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.unasked = true;
         run.post(self.0)
     }
@@ -201,7 +202,7 @@ impl Command for EmitOutput {
         self.message.bytes()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.emit_output(self.message)
     }
 }
@@ -223,7 +224,7 @@ impl Command for Edit {
         redact.message(&mut self.content)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let (message, content) = (self.message, &self.content);
         let at = run.event_by_uid(message, "message")?;
         let fields = vec![("message", event_id(message)), ("text", content.text.to_string())];
@@ -242,7 +243,7 @@ impl Command for Edit {
         self.content.bytes()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.edit(self.message, self.content)
     }
 }
@@ -265,7 +266,7 @@ impl Command for Delete {
         logged_now(output)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Logged> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.delete(self.message)
     }
 }
@@ -283,10 +284,10 @@ impl Command for Erase {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::Erase).subject(self.message)
+        Audit::logged(Action::Erase).subject(self.message)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Erased> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Erased> {
         run.erase(self.message, self.reason)
     }
 }
@@ -312,7 +313,7 @@ impl Command for React {
         redact.maybe(&mut self.detail)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let Some(detail) = self.detail.as_ref().filter(|_| self.on) else { return Ok(None) };
         let at = run.event_by_uid(self.message, "message")?;
         let fields = vec![
@@ -323,7 +324,7 @@ impl Command for React {
         run.beside(at, "chat.react", fields).map(Some)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Reacted> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Reacted> {
         run.react(self.message, self.signal, self.detail, self.on)
     }
 }

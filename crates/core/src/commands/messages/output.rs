@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
-use crate::commands::run::{Result, Run};
-use crate::model::delivery::{Delivery, Disposition};
+use crate::model::delivery::Delivery;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Event, Idempotency, Message};
 use crate::model::ids::{EventRef, MemberKey};
@@ -24,10 +25,10 @@ pub(crate) enum Published {
     Refused(Refusal),
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
     /// now is refused, and what was kept before stands.
-    pub(crate) fn emit_output(&mut self, message: Message) -> Result<()> {
+    pub(super) fn emit_output(&mut self, message: Message) -> Result<()> {
         let turn = self.by.turn.ok_or_else(|| {
             Refusal::invalid("emit_output is called in a turn: pass the turn's token as `turn`")
         })?;
@@ -66,7 +67,7 @@ impl Run<'_> {
     }
 
     /// The member has reacted to a message: of the subject it has the turn of, that is an answer without words.
-    pub(crate) fn note_nod(&mut self, member: MemberKey, message: &Event) {
+    pub(super) fn note_nod(&mut self, member: MemberKey, message: &Event) {
         let key = message.conversation;
         let Some(subject) = self.room(key).subject_of(message.seq, message.thread) else { return };
         if self.room(key).turns.get(subject).and_then(|t| t.lease(member)).is_none() {
@@ -102,7 +103,7 @@ impl Run<'_> {
     }
 
     /// A run closes with a text: what it has put out is posted in its place.
-    pub(crate) fn close_run(&mut self, mut post: Post) -> Result<Logged> {
+    pub(super) fn close_run(&mut self, mut post: Post) -> Result<Logged> {
         let at = match (self.by.turn, post.in_reply_to) {
             (Some(turn), _) => Some(EventRef { conversation: turn.conversation, seq: turn.seq }),
             (None, Some(uid)) => Some(self.event_by_uid(uid, "event to reply to")?),
@@ -127,7 +128,7 @@ impl Run<'_> {
         let message = Message::clone(&output.message);
         let post = self.post_of_output(at, of.member, of.fence, message)?;
         match self.post(post) {
-            Err(Failure::Held(_)) => Ok(Published::As(Disposition::Deferred)),
+            Err(Failure::AwaitsApproval(_)) => Ok(Published::As(Disposition::Deferred)),
             Ok(_) => Ok(Published::As(Disposition::Responded)),
             Err(Failure::Refused(refusal)) => Ok(Published::Refused(refusal)),
             Err(unavailable) => Err(unavailable),

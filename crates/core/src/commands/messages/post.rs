@@ -2,27 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, IncomingMessage};
+use crate::commands::context::{Context, Result};
 use crate::commands::inboxes::Elsewhere;
 use crate::commands::messages::Logged;
+use crate::commands::messages::checks::check_message;
+use crate::commands::messages::destination::Place;
 use crate::commands::messages::guard::Verdict;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::model::activity::text_field;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::error::{Code, Refusal};
-use crate::model::event::{Change, Event, Message, MessageKind, is_talk};
+use crate::model::event::{Change, Event, MessageKind, is_talk};
 use crate::model::ids::{EventRef, MemberKey};
-use crate::model::limits;
 use crate::model::member::Member;
 use crate::model::requests::{Audience, Post};
-use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
-use crate::model::work::text_field;
 use crate::state::effect::Effect;
 
-impl Run<'_> {
-    pub(crate) fn post(&mut self, post: Post) -> Result<Logged> {
+impl Context<'_> {
+    pub(super) fn post(&mut self, post: Post) -> Result<Logged> {
         self.send(post, None)
     }
 
@@ -35,7 +34,7 @@ impl Run<'_> {
         self.send_from(post, approved, Elsewhere::default())
     }
 
-    /// As [`Run::send`], for a message that may be of another service.
+    /// As [`Context::send`], for a message that may be of another service.
     pub(crate) fn send_from(
         &mut self,
         post: Post,
@@ -152,7 +151,7 @@ impl Run<'_> {
     }
 
     /// The same key with the same content is the same message; with other content it is a conflict.
-    pub(crate) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
+    pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
@@ -250,7 +249,7 @@ impl Run<'_> {
             None => None,
         };
         let room = self.room(place.key);
-        let said = Said {
+        let said = IncomingMessage {
             hop: verdict.hop,
             caused_by,
             recipient: post.recipient,
@@ -258,7 +257,7 @@ impl Run<'_> {
             stated: post.directedness,
             answers_ack: verdict.answers_ack,
             only,
-            ..Said::replying(
+            ..IncomingMessage::replying(
                 room,
                 me,
                 place.thread,
@@ -289,7 +288,7 @@ impl Run<'_> {
         }
         let members: Vec<_> = open.deliveries.iter().map(|d| d.member).collect();
         for member in &members {
-            self.ws.heard.told(*member, event.hop, self.now);
+            self.ws.wake_history.told(*member, event.hop, self.now);
         }
         self.room_mut(at.conversation).open_event(open);
         // Told once the line goes on, or their turn comes.
@@ -371,28 +370,4 @@ fn settles_a_finding(event: &Event) -> bool {
     let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
     let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
     matches!(kind, Some("finding_verified" | "finding_rejected"))
-}
-
-/// A message has content, and not too much of it.
-pub(crate) fn check_message(message: &Message) -> Result<(), Refusal> {
-    let says_something = message.text.chars().any(|c| !c.is_whitespace() && !is_unseen(c));
-    if !says_something && message.parts.is_none() {
-        return Err(Refusal::invalid("a message has text, or other content"));
-    }
-    let size = message.text.len().max(message.parts.as_ref().map_or(0, |p| p.len()));
-    if size > limits::TEXT_BYTES {
-        let max = limits::TEXT_BYTES;
-        return Err(Refusal::new(
-            Code::PayloadTooLarge,
-            format!("a message has at most {max} bytes"),
-        ));
-    }
-    if message.metadata.as_ref().is_some_and(|m| m.len() > limits::METADATA_BYTES) {
-        let max = limits::METADATA_BYTES;
-        return Err(Refusal::new(
-            Code::PayloadTooLarge,
-            format!("metadata has at most {max} bytes"),
-        ));
-    }
-    Ok(())
 }

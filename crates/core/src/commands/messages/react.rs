@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::dispose::Then;
 use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::Reacted;
 use crate::commands::messages::edit::hidden_as;
-use crate::commands::run::{Result, Run};
 use crate::model::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::model::delivery::{Delivery, Disposition};
+use crate::model::delivery::Delivery;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Change;
 use crate::model::ids::{EventRef, MemberKey, Uid};
@@ -21,8 +22,8 @@ use crate::model::offer::Entry;
 use crate::model::reaction::Signal;
 use crate::state::facts::Recalled;
 
-impl Run<'_> {
-    pub(crate) fn react(
+impl Context<'_> {
+    pub(super) fn react(
         &mut self,
         uid: Uid,
         signal: Signal,

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::model::caller::Authority;
 use crate::model::conversation::{Participation, Visibility};
 use crate::model::error::{Code, Refusal};
@@ -14,15 +14,15 @@ use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, MemberKey};
 use crate::model::project::{Link, Project};
 
-impl Run<'_> {
+impl Context<'_> {
     /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has
     /// no more.
-    pub(crate) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
+    pub(super) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
         self.mirror_from(project, gone, 0).map(drop)
     }
 
-    /// As [`Run::mirror`], where the command has logged `nth` events before; gives how many it has then.
-    pub(crate) fn mirror_from(
+    /// As [`Context::mirror`], where the command has logged `nth` events before; gives how many it has then.
+    pub(super) fn mirror_from(
         &mut self,
         project: &mut Project,
         gone: Vec<Link>,

@@ -7,9 +7,9 @@ pub(crate) mod task;
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, Makes, Seats};
-use crate::commands::gate::words::Shown;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::Shown;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::audit::Audit;
 use crate::model::ids::{MemberKey, Uid};
 use crate::model::project::{Asked, Project as Stored};
@@ -41,11 +41,11 @@ impl Command for Project {
         self.0.texts().into_iter().map(|text| redact.text(text)).sum()
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         run.words_of_project(&self.0)
     }
 
-    fn seats(&self, run: &mut Run<'_>) -> Result<Seats> {
+    fn seats(&self, run: &mut Context<'_>) -> Result<Seats> {
         run.mirrored_by(&self.0)
     }
 
@@ -71,7 +71,7 @@ impl Command for Project {
         Makes { seats: seats as u64, ..Makes::default() }
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ProjectState> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ProjectState> {
         run.project(self.0)
     }
 }

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, IncomingMessage};
+use crate::commands::context::{Context, Result};
 use crate::commands::projects::ProjectState;
-use crate::commands::run::{Result, Run};
 use crate::language::names::rules::{check_name, check_title};
 use crate::model::caller::Authority;
 use crate::model::conversation::ConversationKind;
@@ -18,8 +18,8 @@ use crate::model::limits;
 use crate::model::project::{Asked, Link, Linking, Project, ProjectMember, named};
 use crate::model::thread::work::check_words_of;
 
-impl Run<'_> {
-    pub(crate) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
+impl Context<'_> {
+    pub(super) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
         if self.by.turn.is_some() {
             let why = "a turn's token is for its turn; projects take the member's own";
             return Err(Refusal::new(Code::Forbidden, why).into());
@@ -53,7 +53,7 @@ impl Run<'_> {
     }
 
     /// One that the caller may see: its members and operators do, for others it is unknown.
-    pub(crate) fn project_seen(&self, uid: Uid) -> Result<Arc<Project>> {
+    pub(super) fn project_seen(&self, uid: Uid) -> Result<Arc<Project>> {
         let seen =
             |p: &&Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;
         let found = self.directory().projects.get(&uid).filter(seen).cloned();
@@ -67,7 +67,7 @@ impl Run<'_> {
         Ok(Project::clone(&project))
     }
 
-    pub(crate) fn put_project(&mut self, project: Project) -> ProjectState {
+    pub(super) fn put_project(&mut self, project: Project) -> ProjectState {
         let project = Arc::new(project);
         self.directory_mut().projects.insert_mut(project.uid, project.clone());
         self.ws.changes.projects.push((project.uid, Some(project.clone())));
@@ -341,7 +341,8 @@ impl Run<'_> {
         let me = self.me()?;
         let room = self.room(key);
         let hop = if me.is_agent() { self.next_hop(key, None) } else { 0 };
-        let said = Said { hop, ..Said::read(room, &me, None, &text, self.now) };
+        let said =
+            IncomingMessage { hop, ..IncomingMessage::read(room, &me, None, &text, self.now) };
         let attention = directedness::decide(room, self.ws.people(), &said);
         let message = Message { text, ..Message::default() };
         let uid = self.drawn.second;
@@ -367,7 +368,7 @@ fn check_texts(project: &Project) -> Result<(), Refusal> {
 }
 
 /// A text of several lines, or none.
-pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Refusal> {
+pub(super) fn check_text(what: &str, text: &str) -> Result<(), Refusal> {
     if text.len() > limits::DESCRIPTION_BYTES {
         let most = limits::DESCRIPTION_BYTES;
         return Err(Refusal::invalid(format!("a {what} has at most {most} bytes")));

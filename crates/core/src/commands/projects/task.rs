@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::project::check_text;
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
 use crate::commands::projects::ProjectState;
-use crate::commands::run::{Result, Run};
 use crate::language::names::rules::check_title;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Change;
@@ -18,8 +18,8 @@ use crate::model::thread::work::{Binding, BindingKind, WorkChange};
 
 type Place = (ConversationKey, ThreadKey, Uid);
 
-impl Run<'_> {
-    pub(crate) fn add_task(&mut self, project: Uid, fields: TaskFields) -> Result<ProjectState> {
+impl Context<'_> {
+    pub(super) fn add_task(&mut self, project: Uid, fields: TaskFields) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         if project.tasks.len() >= limits::PROJECT_TASKS {
             let most = limits::PROJECT_TASKS;
@@ -48,7 +48,7 @@ impl Run<'_> {
         Ok(self.task_outcome(project, uid))
     }
 
-    pub(crate) fn change_task(
+    pub(super) fn change_task(
         &mut self,
         project: Uid,
         uid: Uid,
@@ -74,7 +74,7 @@ impl Run<'_> {
     }
 
     /// A task that is finished and that no other waits for or has waited for.
-    pub(crate) fn remove_task(&mut self, project: Uid, uid: Uid) -> Result<ProjectState> {
+    pub(super) fn remove_task(&mut self, project: Uid, uid: Uid) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         let task = project.tasks.get(&uid).ok_or_else(|| Refusal::not_found("task"))?.clone();
         if !task.state.is_finished() {
@@ -92,7 +92,7 @@ impl Run<'_> {
         Ok(self.task_outcome(project, uid))
     }
 
-    pub(crate) fn put_task(&mut self, project: &mut Project, task: Task) {
+    pub(super) fn put_task(&mut self, project: &mut Project, task: Task) {
         let (uid, task) = (task.uid, Arc::new(task));
         self.ws.changes.tasks.push((project.uid, uid, Some(task.clone())));
         project.tasks.insert(uid, task);
@@ -190,7 +190,7 @@ impl Run<'_> {
     }
 
     /// Threads of the project's channels, and those that its tasks were worked on in, are bound to these no more.
-    pub(crate) fn release_tasks(&mut self, project: &Project) -> Result<()> {
+    pub(super) fn release_tasks(&mut self, project: &Project) -> Result<()> {
         let bound =
             |task: &Uid| Binding { kind: BindingKind::Task, id: task.show(Prefix::Task).into() };
         let gone: BTreeSet<_> = project.tasks.keys().map(bound).collect();

@@ -1,17 +1,17 @@
 //! Stimuli: what a channel is asked without a person asking.
 
-pub(crate) mod idle;
-pub(crate) mod line;
-pub(crate) mod made;
+pub(crate) mod followups;
+pub(crate) mod idle_threads;
+pub(crate) mod queue;
 pub(crate) mod stimulus;
 pub(crate) mod title;
 
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::gate::words::Shown;
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::Shown;
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
 use crate::model::audit::Audit;
 use crate::model::conversation::Conversation;
 use crate::model::ids::Uid;
@@ -41,7 +41,7 @@ impl Command for Stimulate {
         redact.text(&mut self.0.text) + redact.maybe(&mut self.0.title)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let new = &self.0;
         let mut fields = vec![("text", new.text.to_string())];
         fields.extend(new.title.iter().map(|title| ("title", title.to_string())));
@@ -54,7 +54,7 @@ impl Command for Stimulate {
         Ok(Some(Shown { says: true, ..shown }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<QueuedStimulus> {
+    fn execute(self, run: &mut Context<'_>) -> Result<QueuedStimulus> {
         run.stimulate(self.0)
     }
 }
@@ -76,7 +76,7 @@ impl Command for SteerStimulus {
         Audit::none()
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<QueuedStimulus> {
+    fn execute(self, run: &mut Context<'_>) -> Result<QueuedStimulus> {
         run.steer_stimulus(self.conversation, self.stimulus, self.again)
     }
 }

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::attention::directedness::{self, Said};
+use crate::attention::directedness::{self, IncomingMessage};
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::commands::messages::destination::Place;
 use crate::commands::stimuli::QueuedStimulus;
 use crate::commands::stimuli::title::{headline, shortened};
 use crate::language::names::rules::check_title;
@@ -25,8 +25,8 @@ use crate::model::thread::work::{Report, Spur, WorkChange, check_key, check_word
 use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::state::workspace::Failure;
 
-impl Run<'_> {
-    pub(crate) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {
+impl Context<'_> {
+    pub(super) fn stimulate(&mut self, new: NewStimulus) -> Result<QueuedStimulus> {
         let me = self.me()?;
         let key = self.room_by_uid(new.conversation)?;
         self.must_sit(key)?;
@@ -118,7 +118,7 @@ impl Run<'_> {
     }
 
     /// Its source, and who runs the room, may call it off, or ask for it again.
-    pub(crate) fn steer_stimulus(
+    pub(super) fn steer_stimulus(
         &mut self,
         conversation: Uid,
         uid: Uid,
@@ -361,13 +361,13 @@ impl Run<'_> {
             let (intent, rest) = (Intent::Status, Directedness::Ambient);
             Attention { only, ..Attention::plain(intent, rest, Vec::new()) }
         } else {
-            let said = Said {
+            let said = IncomingMessage {
                 by_agent: me.is_agent() || stimulus.chain.is_some(),
                 hop,
                 mentions: &stimulus.targets,
                 only: only.as_ref(),
                 leave: false,
-                ..Said::read(room, &me, thread, &stimulus.text, self.now)
+                ..IncomingMessage::read(room, &me, thread, &stimulus.text, self.now)
             };
             directedness::decide(room, self.ws.people(), &said)
         };

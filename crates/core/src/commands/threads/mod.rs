@@ -6,10 +6,11 @@ pub(crate) mod work;
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, Makes};
-use crate::commands::gate::words::{Readers, Shown, event_id, filled, plain};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, event_id, filled, plain};
 use crate::commands::redact::Redact;
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::model::activity::status_metadata;
+use crate::model::audit::{Action, Audit};
 use crate::model::conversation::{Conversation, ConversationKind};
 use crate::model::event::Message;
 use crate::model::ids::{MemberKey, Uid};
@@ -17,7 +18,6 @@ use crate::model::requests::Home;
 pub use crate::model::requests::OpenThread;
 use crate::model::thread::work::WorkChange;
 use crate::model::thread::{Thread, ThreadStatus};
-use crate::model::work::status_metadata;
 use crate::state::directory::Directory;
 
 /// A thread as it is now.
@@ -44,14 +44,14 @@ impl Command for OpenThread {
             Home::In(conversation) => Some(conversation),
             Home::Own => None,
         };
-        Audit::logged(Act::OpenThread).subject(conversation)
+        Audit::logged(Action::OpenThread).subject(conversation)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.string(&mut self.title)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let mut fields = vec![("title", self.title.clone())];
         match self.home {
             Home::In(conversation) => {
@@ -85,7 +85,7 @@ impl Command for OpenThread {
         output.opened
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ThreadState> {
         run.open_thread(self)
     }
 }
@@ -106,7 +106,7 @@ impl Command for ChangeThread {
     type Output = ThreadState;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::ChangeThread).subject(self.thread)
+        Audit::logged(Action::ChangeThread).subject(self.thread)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -115,7 +115,7 @@ impl Command for ChangeThread {
         redact.text(&mut self.reason).max(said) + redact.maybe(&mut self.summary)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let mut fields = filled("reason", &self.reason);
         fields.extend(self.summary.iter().map(|text| ("summary", text.to_string())));
         // What the host alone wrote into it is nobody's words.
@@ -127,7 +127,7 @@ impl Command for ChangeThread {
         Ok(shown.map(|shown| Shown { says: true, ..shown }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ThreadState> {
         let Self { thread, status, owner, reason, summary, note } = self;
         run.change_thread(thread, status, owner, &reason, summary, note)
     }
@@ -144,14 +144,14 @@ impl Command for ChangeWork {
     type Output = ThreadState;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::ChangeThread).subject(self.thread)
+        Audit::logged(Action::ChangeThread).subject(self.thread)
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         self.change.progress.as_mut().map_or(0, |report| redact.text(&mut report.text))
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let change = &self.change;
         let texts = [&change.initiative_key, &change.topic_kind].into_iter().flatten();
         let mut fields: Vec<_> = texts.flatten().map(|text| ("about", text.to_string())).collect();
@@ -160,7 +160,7 @@ impl Command for ChangeWork {
         run.said_of(self.thread, "change_thread_work", fields)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ThreadState> {
         run.change_work(self.thread, *self.change)
     }
 }
@@ -183,7 +183,7 @@ impl Command for Promote {
         redact.maybe(&mut self.note)
     }
 
-    fn shown(&self, run: &mut Run<'_>) -> Result<Option<Shown>> {
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let Some(note) = &self.note else { return Ok(None) };
         let at = run.event_by_uid(self.message, "message")?;
         let fields = vec![("message", event_id(self.message)), ("note", note.to_string())];
@@ -191,7 +191,7 @@ impl Command for Promote {
         Ok(Some(Shown { about: None, ..shown }))
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<ThreadState> {
+    fn execute(self, run: &mut Context<'_>) -> Result<ThreadState> {
         run.promote(self.message, self.note)
     }
 }

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::messages::post::check_message;
-use crate::commands::run::{Result, Run};
+use crate::commands::messages::checks::check_message;
 use crate::commands::threads::ThreadState;
 use crate::language::names::rules::check_title;
+use crate::model::activity::{Activity, is_act};
 use crate::model::attention::{Attention, Directedness, Intent};
 use crate::model::caller::Authority;
 use crate::model::conversation::{ConversationKind, Settings, Visibility};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Event, Idempotency, Message, Promotion, ThreadOpening};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Uid};
 use crate::model::limits;
+use crate::model::message_state::MessageState;
 use crate::model::requests::{Home, OpenThread};
 use crate::model::thread::work::check_words_of;
 use crate::model::thread::{ThreadKind, ThreadStatus};
-use crate::model::work::{Work, is_act};
-use crate::state::facts::{MessageState, Recalled};
+use crate::state::facts::Recalled;
 
 /// Why what was owed in a thread is owed no more.
 const CLOSED: &str = "the thread was closed";
@@ -27,9 +28,9 @@ const CLOSED: &str = "the thread was closed";
 /// What was done in a thread is read in pieces of so many events: a text may be long.
 const PAGE: usize = 200;
 
-impl Run<'_> {
+impl Context<'_> {
     /// A root message has one canonical thread: opening it again gives the one there is.
-    pub(crate) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
+    pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
         check_title("title", Some(&opening.title))?;
         if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
             return self.thread_outcome(key, thread);
@@ -151,7 +152,7 @@ impl Run<'_> {
         Ok(ThreadKey(event.seq.0))
     }
 
-    pub(crate) fn change_thread(
+    pub(super) fn change_thread(
         &mut self,
         uid: Uid,
         status: Option<ThreadStatus>,
@@ -302,8 +303,8 @@ impl Run<'_> {
     }
 
     /// What was done in the thread, as its messages say it now: what was deleted or erased was never said.
-    pub(crate) fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Work> {
-        let mut work = Work::default();
+    pub(crate) fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Activity> {
+        let mut work = Activity::default();
         self.each_act(key, thread, &mut |event, message| {
             if let Some(message) = message {
                 work.take(event, message);
@@ -359,7 +360,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(crate) fn thread_outcome(
+    pub(super) fn thread_outcome(
         &self,
         key: ConversationKey,
         thread: ThreadKey,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
-use crate::commands::run::{Result, Run};
 use crate::commands::threads::ThreadState;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Change, Promotion};
@@ -13,9 +13,9 @@ use crate::model::limits;
 use crate::model::thread::work::{Binding, WorkChange, WorkStatus, check_words_of};
 use crate::model::thread::{Thread, ThreadStatus};
 
-impl Run<'_> {
+impl Context<'_> {
     /// Whoever sits there may say how the work stands; in a turn only while that is its own.
-    pub(crate) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
+    pub(super) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
         let (key, at) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
         let thread = self.open_to_work(key, at)?;
@@ -42,7 +42,7 @@ impl Run<'_> {
     }
 
     /// A message is promoted once; again it is what it was.
-    pub(crate) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
+    pub(super) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
         let recalled = self.recall(at)?;

@@ -6,8 +6,8 @@ pub(crate) mod turn;
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done, no_text};
-use crate::commands::run::{Result, Run};
-use crate::model::audit::{Act, Audit};
+use crate::commands::context::{Context, Result};
+use crate::model::audit::{Action, Audit};
 use crate::model::conversation::Conversation;
 use crate::model::ids::{MemberKey, Timestamp, Uid};
 use crate::model::thread::Thread;
@@ -56,10 +56,10 @@ impl Command for Continue {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::logged(Act::Continue).subject(self.conversation)
+        Audit::logged(Action::Continue).subject(self.conversation)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<Continued> {
+    fn execute(self, run: &mut Context<'_>) -> Result<Continued> {
         run.go_on(self.conversation, self.thread)
     }
 }
@@ -78,10 +78,10 @@ impl Command for BreakTurn {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        Audit::firm(Act::BreakTurn).subject(self.conversation).member(self.member)
+        Audit::firm(Action::BreakTurn).subject(self.conversation).member(self.member)
     }
 
-    fn execute(self, run: &mut Run<'_>) -> Result<()> {
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.break_turn(self.conversation, self.subject, self.member)
     }
 }

@@ -2,8 +2,8 @@
 //! (design section 5, "Turns", end; [`crate::model::budget`] has the rule).
 
 use crate::attention::directedness::add_budget_spent;
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
+use crate::commands::messages::destination::Place;
 use crate::commands::turns::Continued;
 use crate::model::attention::Attention;
 use crate::model::budget::{self, Word};
@@ -27,13 +27,13 @@ impl Workspace {
 
     /// Whether a delivery starts a run that may speak, if it is offered. People have no runs: they never hold a turn,
     /// and never wait for one.
-    pub(crate) fn takes_turns(&self, delivery: &Delivery) -> bool {
+    pub(super) fn takes_turns(&self, delivery: &Delivery) -> bool {
         let member = self.directory.member(delivery.member);
         takes_turns(delivery) && member.is_some_and(|m| m.is_agent() && !m.removed)
     }
 
     /// The same for everybody on the line.
-    pub(crate) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
+    pub(super) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
         room.is_closed() || self.is_paused(room, thread)
     }
 
@@ -57,7 +57,7 @@ impl Workspace {
     }
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// What counts as talk an agent says within the no-human budget of its line, and in a turn.
     pub(crate) fn check_may_talk(
         &self,
@@ -138,7 +138,7 @@ impl Run<'_> {
 
     /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
     /// have not, nothing changes.
-    pub(crate) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
+    pub(super) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
         let me = self.me()?;
         if me.is_agent() {
             return Err(only_people().into());

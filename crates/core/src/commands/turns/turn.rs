@@ -5,12 +5,13 @@
 //! arbitrated once. A delivery that has to wait stands still like one on a paused line, and is offered when its
 //! turn comes.
 
-use crate::commands::messages::place::Place;
-use crate::commands::run::{Result, Run};
+use crate::commands::context::{Context, Result};
+use crate::commands::messages::destination::Place;
 use crate::commands::turns::{Subject, Waits};
 use crate::model::attention::{Attention, Directedness, Policy, Rule, Told};
 use crate::model::conversation::Participation;
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::delivery::{Delivery, Open, State};
+use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Event;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey, Timestamp, Uid};
@@ -19,9 +20,9 @@ use crate::model::turn::{Bar, Candidate, REPLACED};
 use crate::state::room::turns::{is_asked, is_owed};
 use crate::state::workspace::TimerKey;
 
-impl Run<'_> {
+impl Context<'_> {
     /// Whether an agent may say something about the subject now.
-    pub(crate) fn check_turn(
+    pub(super) fn check_turn(
         &self,
         me: &Member,
         key: ConversationKey,
@@ -60,7 +61,7 @@ impl Run<'_> {
     }
 
     /// Whether nobody may speak about a thread's subject any more until a person does.
-    pub(crate) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
+    pub(super) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
         let room = self.room(key);
         let subject = thread.and_then(|t| room.subject_of(Seq::default(), Some(t)));
         subject.is_some_and(|subject| room.turn(subject).is_spent(&room.turn_rules()))
@@ -75,7 +76,7 @@ impl Run<'_> {
 
     /// Whether what the member says is the last that a person's message pays for, and asks another agent for
     /// an answer that will have to wait for a person.
-    pub(crate) fn ends_turns(
+    pub(super) fn ends_turns(
         &self,
         me: &Member,
         place: &Place,
@@ -336,7 +337,7 @@ impl Run<'_> {
     }
 
     /// An operator takes a turn away: its run is taken back, and the next in line speaks.
-    pub(crate) fn break_turn(
+    pub(super) fn break_turn(
         &mut self,
         conversation: Uid,
         subject: Uid,

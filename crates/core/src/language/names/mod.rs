@@ -8,7 +8,7 @@
 //! two scripts that look alike are too. That nobody is given a name that is taken for another's is seen to
 //! by [`looks`].
 
-pub mod looks;
+pub mod confusables;
 pub mod rules;
 mod scan;
 mod unknown;

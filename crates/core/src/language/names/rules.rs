@@ -1,6 +1,6 @@
 //! What a name may be that somebody gives: handles, titles and display names.
 
-use crate::language::names::looks::unseen;
+use crate::language::names::confusables::unseen;
 use crate::language::names::valid_handle;
 use crate::model::error::Refusal;
 use crate::model::limits;

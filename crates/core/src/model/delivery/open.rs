@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Delivery, Disposition, State};
+use super::{Delivery, State};
 use crate::model::attention::{Attention, Directedness, Rule};
 use crate::model::claim::Claim;
+use crate::model::disposition::Disposition;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::limits;

@@ -5,14 +5,14 @@
 //! channels' own logs. Invariants, which [`Project::flaws`] looks for: of linked channels exactly one is the default; tasks depend on tasks of
 //! the project, without a circle; nothing is under way or done that depends on what is not finished.
 
-mod asked;
+mod requests;
 mod task;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
-pub use asked::{Asked, Linking, TaskFields};
+pub use requests::{Asked, Linking, TaskFields};
 pub(crate) use task::named;
 pub use task::{Task, TaskState};
 

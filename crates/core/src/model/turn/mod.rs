@@ -12,7 +12,7 @@
 //! place never stays free while somebody may have it.
 
 mod output;
-mod rules;
+pub mod rules;
 
 use std::cmp::Reverse;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
-use crate::language::names::looks::{Looks, bare};
+use crate::language::names::confusables::{Confusables, bare};
 use crate::language::names::rules::{check_name, check_title};
 use crate::language::names::{Index, Target, fold};
 use crate::model::approval::Approval;
@@ -53,7 +53,7 @@ pub struct Directory {
     pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
     pub names: Arc<Index>,
     /// What members and roles are shown by, so that nobody is taken for another.
-    pub(crate) looks: Arc<Looks>,
+    pub(crate) looks: Arc<Confusables>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,
     pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,

@@ -8,9 +8,9 @@ use crate::model::conversation::Participation;
 use crate::model::digest::Tally;
 use crate::model::event::{Change, Event, Idempotency, Message, Promotion};
 use crate::model::ids::{EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid};
+use crate::model::message_state::MessageState;
 use crate::model::thread::work::{Summary, ThreadWork};
 use crate::model::thread::{Thread, ThreadStatus};
-use crate::state::facts::MessageState;
 use crate::state::room::{Line, Room, TAIL};
 use crate::state::talk::Utterance;
 

@@ -90,7 +90,7 @@ impl Room {
         let Dirty { messages, .. } = std::mem::take(&mut self.dirty);
         // Of these only the last word is known. Cursors may have moved.
         self.messages.retain(|seq, _| !messages.contains(seq));
-        self.marks.clear();
+        self.cursors.clear();
         self.turns.catch_up(missed.turns);
         let mut before = BTreeMap::new();
         for standing in missed.open {

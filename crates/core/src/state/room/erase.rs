@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::language::heard::Heard;
+use crate::language::features::Features;
 use crate::model::event::Event;
 use crate::model::ids::Seq;
 use crate::state::room::Room;
@@ -27,7 +27,7 @@ impl Room {
             }
         }
         for said in self.talk.iter_mut().filter(|said| events.contains(&said.seq)) {
-            said.heard = Heard::default();
+            said.heard = Features::default();
         }
         for line in self.lines.values_mut().filter(|l| l.seq == message) {
             line.text = "".into();

@@ -5,12 +5,13 @@
 //! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
 //! changed by a command that is refused.
 
-pub mod against;
 pub mod apply;
-mod base;
 mod catch_up;
+pub mod context;
+mod dirty;
 mod erase;
 mod idle;
+mod log_snapshot;
 mod open;
 mod recover;
 mod remote;
@@ -20,23 +21,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::model::attention::{Attention, Intent};
-use crate::model::base::Base;
 use crate::model::conversation::{Conversation, Participation};
+use crate::model::cursor::ReadCursor;
 use crate::model::delivery::Open;
-use crate::model::digest::{Digest, Tally, Written};
+use crate::model::digest::Tally;
 use crate::model::event::{Event, Hash};
 use crate::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
-use crate::model::inbox::{Callback, Remote};
+use crate::model::inbox::Remote;
 use crate::model::limits;
+use crate::model::message_state::MessageState;
 use crate::model::schedule::Schedule;
 use crate::model::stimulus::Stimulus;
 use crate::model::stimulus::queue::{self, Queue};
 use crate::model::thread::Thread;
 use crate::model::turn::Turn;
 use crate::state::directory::Directory;
-use crate::state::facts::{Mark, MessageState};
 use crate::state::talk::Talk;
 pub use catch_up::{Missed, Standing};
+pub use dirty::Dirty;
 pub use turns::Turns;
 
 /// The end of a conversation's log, and how far everything in it is accounted for.
@@ -94,7 +96,7 @@ pub struct Room {
     /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
     pub messages: HashMap<Seq, MessageState>,
     /// Cursors that were looked at: of the conversation, and of its threads.
-    pub marks: HashMap<(MemberKey, Option<ThreadKey>), Mark>,
+    pub cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
     /// Who sent what under which key, within the idempotency window.
     pub sent: Sent,
     /// When agents opened subjects by themselves within the hour.
@@ -161,82 +163,6 @@ impl Sent {
     }
 }
 
-/// What must be written for the room, each row once.
-#[derive(Clone, Debug, Default)]
-pub struct Dirty {
-    /// Newly logged, in order.
-    pub events: Vec<Arc<Event>>,
-    /// The conversation itself: it is new, or its settings changed.
-    pub conversation: bool,
-    /// Seats set, or taken away (`None`).
-    pub roster: BTreeMap<MemberKey, Option<Participation>>,
-    pub threads: BTreeSet<ThreadKey>,
-    /// Message projections that changed; one that is plain again loses its row.
-    pub messages: BTreeSet<Seq>,
-    pub marks: BTreeSet<(MemberKey, Option<ThreadKey>)>,
-    /// Open events whose pending row must be written.
-    pub pending: BTreeSet<Seq>,
-    /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
-    pub receipts: Vec<Open>,
-    /// Events whose content goes.
-    pub erased: BTreeSet<Seq>,
-    /// Receipts of events that were opened again (a dead letter sent again).
-    pub reopened: BTreeSet<Seq>,
-    /// Of whom it changed whether it has left, and where.
-    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
-    /// Up to where digests account for the log has moved.
-    pub digested: bool,
-    pub digests: Vec<Arc<Digest>>,
-    /// What commands made of digests.
-    pub written: Vec<Written>,
-    /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
-    pub unsaid: Vec<Seq>,
-    /// Stimuli as they are now; none for those that need not be known any more.
-    pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
-    /// Schedules as they are now; none for those that were removed.
-    pub schedules: BTreeMap<Uid, Option<Arc<Schedule>>>,
-    /// It became a channel of another service, or what is for that has moved.
-    pub remote: bool,
-    /// Callbacks as they are now; none for those that went.
-    pub callbacks: BTreeMap<Seq, Option<Callback>>,
-    /// Where the log begins from now on: what is at or before it goes.
-    pub base: Option<Arc<Base>>,
-    /// Subjects whose turns changed, or may have.
-    pub turns: BTreeSet<Seq>,
-    /// Turns that were granted: to whom, and to answer what.
-    pub granted: Vec<(MemberKey, Seq)>,
-    /// Turns that nobody took up, and that went on: whose, and to answer what.
-    pub expired: Vec<(MemberKey, Seq)>,
-    /// How many stimuli were replaced by newer ones about the same.
-    pub replaced: usize,
-}
-
-impl Dirty {
-    pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
-            && self.erased.is_empty()
-            && !self.conversation
-            && self.roster.is_empty()
-            && self.threads.is_empty()
-            && self.messages.is_empty()
-            && self.marks.is_empty()
-            && self.pending.is_empty()
-            && self.receipts.is_empty()
-            && self.reopened.is_empty()
-            && !self.digested
-            && self.gone.is_empty()
-            && self.digests.is_empty()
-            && self.written.is_empty()
-            && self.unsaid.is_empty()
-            && self.base.is_none()
-            && !self.remote
-            && self.callbacks.is_empty()
-            && self.turns.is_empty()
-            && self.stimuli.is_empty()
-            && self.schedules.is_empty()
-    }
-}
-
 /// A room as the store has it.
 #[derive(Clone, Debug)]
 pub struct Parts {
@@ -281,7 +207,7 @@ impl Room {
             open: BTreeMap::new(),
             closed: VecDeque::new(),
             messages: HashMap::new(),
-            marks: HashMap::new(),
+            cursors: HashMap::new(),
             sent: Sent::default(),
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::model::delivery::{Delivery, Disposition, Open, State};
+use crate::model::cursor::ReadCursor;
+use crate::model::delivery::{Delivery, Open, State};
 use crate::model::digest::{Digest, Written};
+use crate::model::disposition::Disposition;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
+use crate::model::message_state::MessageState;
 use crate::state::directory::Directory;
-use crate::state::facts::{Mark, MessageState};
 use crate::state::room::{Room, TAIL};
 
 /// Messages whose edits, deletions and reactions a room remembers.
@@ -168,9 +170,9 @@ impl Room {
         self.dirty.written.push(written);
     }
 
-    pub fn set_mark(&mut self, member: MemberKey, thread: Option<ThreadKey>, mark: Mark) {
-        self.marks.insert((member, thread), mark);
-        self.dirty.marks.insert((member, thread));
+    pub fn set_cursor(&mut self, member: MemberKey, thread: Option<ThreadKey>, cursor: ReadCursor) {
+        self.cursors.insert((member, thread), cursor);
+        self.dirty.cursors.insert((member, thread));
     }
 
     /// The canonical thread of a root message.

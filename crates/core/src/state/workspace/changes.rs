@@ -11,47 +11,59 @@ use crate::model::inbox::Inbox;
 use crate::model::member::{Member, Role, Session, Stream};
 use crate::model::project::{Project, Task};
 use crate::model::token::Issued;
+use crate::state::changed::changes;
 use crate::state::effect::Effect;
 use crate::state::room::{Dirty, Head};
 
-/// What a batch of commands changed and causes.
-#[derive(Debug, Default)]
-pub struct Changes {
-    pub members: Vec<Arc<Member>>,
-    pub roles: Vec<Arc<Role>>,
-    pub streams: Vec<Arc<Stream>>,
-    pub sessions: Vec<Arc<Session>>,
-    /// The lead, when it changed.
-    pub lead: Option<Option<MemberKey>>,
-    pub revoked: Vec<(Arc<str>, Timestamp)>,
-    /// Tokens as they were handed out, by whose they are and their id; none for what has expired.
-    pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
-    /// Members all of whose tokens were ended, and when.
-    pub cut_offs: Vec<(MemberKey, Timestamp)>,
-    /// Dropped is what has expired by this time: tokens, and what agents were told in none of their sessions.
-    pub sweep_expired: Option<Timestamp>,
-    /// What waits for a person, as it is now; none for what can be forgotten.
-    pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
-    /// What agents have taken up in private.
-    pub told: Vec<Private>,
-    /// Projects as they are now; none for those that are gone.
-    pub projects: Vec<(Uid, Option<Arc<Project>>)>,
-    /// Their tasks, by project, likewise.
-    pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
-    /// Endpoints as they are now; none for those that are gone.
-    pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
-    /// Inboxes as they are now; none for those that are gone.
-    pub inboxes: Vec<(Uid, Option<Arc<Inbox>>)>,
-    /// Callbacks older than this are dropped.
-    pub sweep_callbacks: Option<Timestamp>,
-    /// Files that were brought.
-    pub assets: Vec<Kept>,
-    /// Small pictures of files that were brought before, by the hash of their bytes.
-    pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
-    /// Files brought before this, which nothing points at, are dropped.
-    pub sweep: Option<Timestamp>,
-    pub rooms: Vec<RoomChanges>,
-    pub effects: Vec<Effect>,
+changes! {
+    /// What a batch of commands changed and causes.
+    #[derive(Debug, Default)]
+    pub struct Changes {
+        /// Whether anything of the directory is written but sessions.
+        changes_directory {
+            pub members: Vec<Arc<Member>>,
+            pub roles: Vec<Arc<Role>>,
+            pub streams: Vec<Arc<Stream>>,
+            /// The lead, when it changed.
+            pub lead: Option<Option<MemberKey>>,
+            pub revoked: Vec<(Arc<str>, Timestamp)>,
+            /// Tokens as they were handed out, by whose they are and their id; none for what has expired.
+            pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
+            /// Members all of whose tokens were ended, and when.
+            pub cut_offs: Vec<(MemberKey, Timestamp)>,
+            /// What waits for a person, as it is now; none for what can be forgotten.
+            pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
+            /// Projects as they are now; none for those that are gone.
+            pub projects: Vec<(Uid, Option<Arc<Project>>)>,
+            /// Their tasks, by project, likewise.
+            pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
+            /// Endpoints as they are now; none for those that are gone.
+            pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
+            /// Inboxes as they are now; none for those that are gone.
+            pub inboxes: Vec<(Uid, Option<Arc<Inbox>>)>,
+        }
+        /// Whether anything else is written.
+        changes_others {
+            pub sessions: Vec<Arc<Session>>,
+            /// Dropped is what has expired by this time: tokens, and what agents were told in none of their sessions.
+            pub sweep_expired: Option<Timestamp>,
+            /// What agents have taken up in private.
+            pub told: Vec<Private>,
+            /// Callbacks older than this are dropped.
+            pub sweep_callbacks: Option<Timestamp>,
+            /// Files that were brought.
+            pub assets: Vec<Kept>,
+            /// Small pictures of files that were brought before, by the hash of their bytes.
+            pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
+            /// Files brought before this, which nothing points at, are dropped.
+            pub sweep: Option<Timestamp>,
+            pub rooms: Vec<RoomChanges>,
+        }
+        /// Whether there is something to do once it is written.
+        has_effects {
+            pub effects: Vec<Effect>,
+        }
+    }
 }
 
 impl Changes {
@@ -66,33 +78,9 @@ impl Changes {
         !self.erases_nothing() || dropped || self.sweep.is_some()
     }
 
-    /// Whether anything must be written at all.
+    /// Whether nothing must be written at all.
     pub fn records_nothing(&self) -> bool {
-        !self.changes_directory()
-            && self.sessions.is_empty()
-            && self.told.is_empty()
-            && self.assets.is_empty()
-            && self.thumbnails.is_empty()
-            && self.sweep.is_none()
-            && self.sweep_callbacks.is_none()
-            && self.sweep_expired.is_none()
-            && self.rooms.is_empty()
-    }
-
-    /// Whether anything of the directory is written but sessions.
-    pub fn changes_directory(&self) -> bool {
-        !(self.members.is_empty()
-            && self.roles.is_empty()
-            && self.streams.is_empty()
-            && self.lead.is_none()
-            && self.revoked.is_empty()
-            && self.issued.is_empty()
-            && self.cut_offs.is_empty()
-            && self.approvals.is_empty()
-            && self.projects.is_empty()
-            && self.tasks.is_empty()
-            && self.endpoints.is_empty()
-            && self.inboxes.is_empty())
+        !(self.changes_directory() || self.changes_others())
     }
 }
 

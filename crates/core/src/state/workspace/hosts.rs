@@ -76,7 +76,7 @@ impl Workspace {
         let (host, session) = (self.host, before.key);
         let holder = now.filter(|s| s.connected).map(|s| s.host);
         if holder.is_none() {
-            self.told.left(before.member, session);
+            self.private_reads.left(before.member, session);
         }
         if before.connected && before.host == host && holder != Some(host) {
             let taken_over = holder.is_some();

@@ -5,13 +5,13 @@
 //! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
 
 mod changes;
-mod heard;
-mod hold;
 mod hosts;
 mod intervals;
+mod private_reads;
+mod room_cache;
 mod rooms;
 mod timer;
-mod told;
+mod wake_history;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use crate::state::effect::Effect;
 use crate::state::facts::Unavailable;
 use crate::state::room::Room;
 pub use changes::{Changes, RoomChanges};
-pub(crate) use heard::{HOUR_MS, Heard};
-use hold::Rooms;
-pub(crate) use hold::Tracked;
 use intervals::{Deferral, Every};
+pub(crate) use private_reads::{PrivateReads, Whose};
+use rooms::Rooms;
+pub(crate) use rooms::Tracked;
 use timer::Timers;
 pub(crate) use timer::{TimerKey, TimerOf};
-pub(crate) use told::{Told, Whose};
+pub(crate) use wake_history::{HOUR_MS, WakeHistory};
 
 /// Why a command gave nothing.
 #[derive(Clone, Debug)]
 pub enum Failure {
     Refused(Refusal),
     /// It waits for a person.
-    Held(Arc<Approval>),
+    AwaitsApproval(Arc<Approval>),
     Unavailable(Unavailable),
 }
 
@@ -72,9 +72,9 @@ pub struct Workspace {
     /// What waits for a person, and for how long.
     pub(crate) approvals: approval::Rules,
     /// What agents were told in private.
-    pub(crate) told: Told,
+    pub(crate) private_reads: PrivateReads,
     /// What they were told last, and how often they told each other something.
-    pub(crate) heard: Heard,
+    pub(crate) wake_history: WakeHistory,
     pub(crate) timers: Timers,
     pub(crate) digests: Every,
     pub(crate) keep: Keep,
@@ -100,7 +100,7 @@ impl Workspace {
     /// A workspace with this directory, whose newest conversation has the key `last_conversation`.
     pub fn new(directory: Directory, last_conversation: u64) -> Self {
         let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
-        let told = Told::after_start(directory.sessions.values());
+        let private_reads = PrivateReads::after_start(directory.sessions.values());
         let (mut directory, mut changes) = (directory, Changes::default());
         // Before there were hashes, calls kept their words.
         let decided = directory.approvals.values().filter(|a| a.decided.is_some() && a.has_words());
@@ -109,7 +109,14 @@ impl Workspace {
             approval.iter().for_each(|a| directory.approvals.insert_mut(*uid, a.clone()));
         }
         let directory = Arc::new(directory);
-        Self { directory, told, changes, last_session, last_conversation, ..Self::default() }
+        Self {
+            directory,
+            private_reads,
+            changes,
+            last_session,
+            last_conversation,
+            ..Self::default()
+        }
     }
 
     /// With other budgets for agents than the usual.
@@ -154,7 +161,7 @@ impl Workspace {
         self.directory = directory;
         self.changes = Changes::default();
         self.directory_changed = false;
-        self.told.write_again();
+        self.private_reads.write_again();
     }
 
     /// Rooms that a batch has changed in memory and not yet given to be written.
@@ -164,7 +171,7 @@ impl Workspace {
 
     /// The clock was set back to `now`: what is open goes on from there, and gets its row.
     pub fn set_back(&mut self, now: Timestamp) {
-        self.heard.set_back(now);
+        self.wake_history.set_back(now);
         let mut changed = Vec::new();
         for (key, room) in self.rooms.iter_mut() {
             let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
@@ -217,8 +224,8 @@ impl Workspace {
                 changes.rooms.push(RoomChanges { key, head: room.head, dirty });
             }
         }
-        if self.shared || self.told.closing || !changes.records_nothing() {
-            changes.told = self.told.take_unwritten();
+        if self.shared || self.private_reads.closing || !changes.records_nothing() {
+            changes.told = self.private_reads.take_unwritten();
         }
         changes
     }

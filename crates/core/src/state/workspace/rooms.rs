@@ -1,125 +1,126 @@
-//! Rooms that come into memory and go out of it, with what is known of them by other keys than their own.
+//! The rooms in memory, and which of them were handed out to be changed.
+//!
+//! Invariant: a room that may have changed since turns were last arbitrated is noted here, and the room notes the
+//! subjects ([`crate::state::room::Turns`]). No command has to remember to do either.
 
-use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::{Deref, DerefMut, Index};
+
+use super::Workspace;
+use crate::model::ids::{ConversationKey, Seq};
 use crate::state::room::Room;
-use crate::state::workspace::{TimerKey, Workspace};
 
-impl Workspace {
-    /// Takes a loaded room in, with its open deliveries and timers.
-    pub fn admit(&mut self, room: Room) {
-        let key = room.key();
-        self.by_uid.insert(room.conversation.uid, key);
-        if room.is_dirty() {
-            self.touched.insert(key);
-        }
-        if !self.misjudged(&room).is_empty() {
-            self.to_review.insert(key);
-        }
-        let open: Vec<Seq> = room.open.keys().copied().collect();
-        let due = self.digests.0.and_then(|every| room.tally.due(every));
-        self.timers.set(TimerKey::digest(key), due);
-        self.timers.set(TimerKey::queue(key), room.queue_due());
-        for member in running_in(&room) {
-            self.count_running(member, false, true);
-        }
-        self.last_conversation = self.last_conversation.max(key.0);
-        self.rooms.insert(key, room);
-        for seq in open {
-            self.track(EventRef { conversation: key, seq });
-        }
+#[derive(Debug, Default)]
+pub(crate) struct Rooms {
+    by_key: HashMap<ConversationKey, Room>,
+    handed_out: BTreeSet<ConversationKey>,
+}
+
+impl Rooms {
+    pub(crate) fn get(&self, key: &ConversationKey) -> Option<&Room> {
+        self.by_key.get(key)
     }
 
-    /// Drops rooms whose memory is not to be trusted, or not worth its space; they are loaded again when
-    /// next needed.
-    pub fn forget(&mut self, keys: impl IntoIterator<Item = ConversationKey>) {
-        for key in keys {
-            self.take_out(key);
-        }
-    }
-
-    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood. What agents were
-    /// told in private gets its rows, too.
-    pub fn store_open(&mut self) {
-        self.told.closing = true;
-        for (key, room) in self.rooms.iter_mut() {
-            let open: Vec<Seq> = room.open.keys().copied().collect();
-            if !open.is_empty() {
-                self.touched.insert(*key);
-            }
-            open.into_iter().for_each(|seq| room.must_store(seq));
-        }
-    }
-
-    pub(crate) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
-        let room = self.rooms.remove(&key)?;
-        self.by_uid.remove(&room.conversation.uid);
-        self.timers.cancel(TimerKey::digest(key));
-        self.timers.cancel(TimerKey::queue(key));
-        for member in running_in(&room) {
-            self.count_running(member, true, false);
-        }
-        for open in room.open.values() {
-            let at = EventRef { conversation: key, seq: open.seq };
-            self.timers.cancel(TimerKey::event(at));
-            self.overdue.remove(&at);
-            self.open_by_uid.remove(&open.uid);
-            for delivery in &open.deliveries {
-                self.owe(delivery.member, at, false);
-            }
-        }
-        for (subject, _) in room.turns.subjects() {
-            self.timers.cancel(TimerKey::turn(key, subject));
-        }
-        self.touched.remove(&key);
-        self.to_review.remove(&key);
+    /// The room, to be changed.
+    pub(crate) fn get_mut(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+        let room = self.by_key.get_mut(key)?;
+        self.handed_out.insert(*key);
         Some(room)
     }
 
-    /// Brings the indexes in step with an event's deliveries after they changed.
-    pub(crate) fn track(&mut self, at: EventRef) {
-        let Some(room) = self.rooms.get(&at.conversation) else { return };
-        let Some(open) = room.open.get(&at.seq) else {
-            self.timers.set(TimerKey::event(at), None);
-            self.overdue.remove(&at);
-            return;
-        };
-        let due = open.due();
-        if open.is_overdue() {
-            self.overdue.insert(at);
-        } else {
-            self.overdue.remove(&at);
-        }
-        self.open_by_uid.insert(open.uid, at);
-        let members: Vec<_> = open.deliveries.iter().map(|d| (d.member, d.is_open())).collect();
-        self.timers.set(TimerKey::event(at), due);
-        for (member, is_open) in members {
-            self.owe(member, at, is_open);
-        }
+    /// The room, to take out of it what is to be written: who waits there does not change by that.
+    pub(crate) fn get_to_write(&mut self, key: &ConversationKey) -> Option<&mut Room> {
+        self.by_key.get_mut(key)
     }
 
-    pub(crate) fn owe(&mut self, member: MemberKey, at: EventRef, on: bool) {
-        if on {
-            self.owed.entry(member).or_default().insert(at);
-        } else if let Some(events) = self.owed.get_mut(&member) {
-            events.remove(&at);
-            if events.is_empty() {
-                self.owed.remove(&member);
+    pub(crate) fn contains_key(&self, key: &ConversationKey) -> bool {
+        self.by_key.contains_key(key)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &ConversationKey> {
+        self.by_key.keys()
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Room> {
+        self.by_key.values()
+    }
+
+    /// All rooms, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&ConversationKey, &mut Room)> {
+        self.handed_out.extend(self.by_key.keys().copied());
+        self.by_key.iter_mut()
+    }
+
+    pub(crate) fn insert(&mut self, key: ConversationKey, room: Room) {
+        self.handed_out.insert(key);
+        self.by_key.insert(key, room);
+    }
+
+    pub(crate) fn remove(&mut self, key: &ConversationKey) -> Option<Room> {
+        self.handed_out.remove(key);
+        self.by_key.remove(key)
+    }
+
+    /// Whether there is a subject that may have changed.
+    pub(crate) fn has_changed(&self) -> bool {
+        let mut rooms = self.handed_out.iter().filter_map(|key| self.by_key.get(key));
+        rooms.any(|room| room.turns.has_changed())
+    }
+
+    /// A subject that may have changed; it is not noted any more.
+    pub(crate) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
+        while let Some(key) = self.handed_out.first().copied() {
+            let room = self.by_key.get_mut(&key);
+            if let Some(subject) = room.and_then(|room| room.turns.take_changed()) {
+                return Some((key, subject));
             }
+            self.handed_out.remove(&key);
         }
-    }
-
-    pub(crate) fn count_running(&mut self, member: MemberKey, was: bool, is: bool) {
-        let count = self.running.entry(member).or_default();
-        match (was, is) {
-            (false, true) => *count += 1,
-            (true, false) => *count = count.saturating_sub(1),
-            _ => {}
-        }
+        None
     }
 }
 
-/// Who runs a turn in the room, once for each.
-fn running_in(room: &Room) -> Vec<MemberKey> {
-    let deliveries = room.open.values().flat_map(|open| &open.deliveries);
-    deliveries.filter(|d| d.state.is_running()).map(|d| d.member).collect()
+impl Index<&ConversationKey> for Rooms {
+    type Output = Room;
+
+    fn index(&self, key: &ConversationKey) -> &Room {
+        &self.by_key[key]
+    }
+}
+
+/// The workspace as a command has it, which knows whether the command may have changed anything.
+pub(crate) struct Tracked<'a> {
+    workspace: &'a mut Workspace,
+    changed: bool,
+}
+
+impl<'a> Tracked<'a> {
+    pub(crate) fn new(workspace: &'a mut Workspace) -> Self {
+        Self { workspace, changed: false }
+    }
+
+    /// Whether it was handed out to be changed.
+    pub(crate) fn may_have_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// To keep what was read, which is no change.
+    pub(crate) fn loading(&mut self) -> &mut Workspace {
+        self.workspace
+    }
+}
+
+impl Deref for Tracked<'_> {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        self.workspace
+    }
+}
+
+impl DerefMut for Tracked<'_> {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        self.changed = true;
+        self.workspace
+    }
 }

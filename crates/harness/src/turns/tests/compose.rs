@@ -134,7 +134,7 @@ fn every_author_has_a_window_of_their_own() {
 #[test]
 fn immediate_goes_at_once_and_takes_along_what_waits() {
     let mut urgent = message("2");
-    urgent.injection.mode = Mode::Immediate;
+    urgent.injection.mode = Mode::Immediate.into();
     Sim::new()
         .deliver(message("1"))
         .at(1_000)
@@ -176,12 +176,12 @@ fn places_run_beside_each_other_up_to_the_limit() {
 #[test]
 fn acknowledgements_and_forbidden_replies_cost_no_turn() {
     let mut thanks = message("1");
-    thanks.attention.policy = Policy::AckOnly;
-    thanks.attention.intent = Some(Intent::Thanks);
+    thanks.attention.policy = Policy::AckOnly.into();
+    thanks.attention.intent = Some(Intent::Thanks.into());
     let mut other = message("2");
-    other.attention.policy = Policy::AckOnly;
+    other.attention.policy = Policy::AckOnly.into();
     let mut ambient = message("3");
-    ambient.attention.policy = Policy::MustNotRespond;
+    ambient.attention.policy = Policy::MustNotRespond.into();
     Sim::new().deliver(thanks).deliver(other).deliver(ambient).at(100_000).expect(&[
         "0 settle 1 acknowledged agree",
         "0 settle 2 acknowledged seen",

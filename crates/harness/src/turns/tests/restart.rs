@@ -119,10 +119,10 @@ fn a_fragment_that_names_somebody_else_does_not_join() {
 #[test]
 fn others_wait_for_the_next_turn_unless_they_are_urgent_and_immediate() {
     let mut immediate = by("bob", "3");
-    immediate.injection.mode = Mode::Immediate;
+    immediate.injection.mode = Mode::Immediate.into();
     let mut urgent = immediate.clone();
     urgent.event_id = "4".into();
-    urgent.attention.priority = Priority::Urgent;
+    urgent.attention.priority = Priority::Urgent.into();
     Sim::new()
         .deliver(message("1"))
         .at(5_000)

@@ -3,7 +3,7 @@
 use chorus_core::attention::compose::Settings;
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing};
@@ -28,31 +28,35 @@ pub(crate) fn message(event: &str) -> Deliver {
         source: Source { platform: "chorus".into(), workspace_id: "wk_1".into() },
         conversation: ConversationRef {
             id: "ch_1".into(),
-            kind: ConversationKind::Channel,
+            kind: ConversationKind::Channel.into(),
             title: None,
             stream_id: None,
             thread_id: None,
         },
         author: Author {
             id: "alice".into(),
-            kind: MemberKind::Human,
+            kind: MemberKind::Human.into(),
             display_name: "Alice".into(),
         },
-        timing: Timing { created_at: Timestamp(0), sequence: 1, thread_sequence: None },
+        timing: Timing { created_at: Timestamp(0).into(), sequence: 1, thread_sequence: None },
         replaces: None,
         in_reply_to: None,
-        target: Target { mentions: vec![], recipient: None, directedness: Directedness::ToMe },
+        target: Target {
+            mentions: vec![],
+            recipient: None,
+            directedness: Directedness::ToMe.into(),
+        },
         content: Some(vec![Part::text(format!(
             "the log of the second machine shows {event} since noon"
         ))]),
         attention: AttentionNote {
-            policy: Policy::MustRespond,
+            policy: Policy::MustRespond.into(),
             reason: "mention".into(),
-            priority: Priority::Normal,
+            priority: Priority::Normal.into(),
             deadline_ms: None,
-            intent: Some(Intent::Question),
+            intent: Some(Intent::Question.into()),
         },
-        injection: Injection { mode: Mode::Buffered, context: None, role: None },
+        injection: Injection { mode: Mode::Buffered.into(), context: None, role: None },
         reliability: Reliability { attempt: 1, idempotency_key: format!("{event}:bot") },
         turn: None,
         channel: None,
@@ -73,7 +77,7 @@ pub(super) fn by(author: &'static str, event: &str) -> Deliver {
 
 pub(super) fn may(event: &str) -> Deliver {
     let mut delivery = message(event);
-    delivery.attention.policy = Policy::MayRespond;
+    delivery.attention.policy = Policy::MayRespond.into();
     delivery
 }
 
@@ -81,7 +85,7 @@ pub(super) fn may(event: &str) -> Deliver {
 pub(crate) fn knock(event: &str, reason: &'static str) -> Deliver {
     let mut delivery = may(event);
     delivery.content = None;
-    delivery.injection.mode = Mode::Notify;
+    delivery.injection.mode = Mode::Notify.into();
     delivery.attention.reason = reason.into();
     delivery
 }
@@ -116,7 +120,7 @@ impl Sim {
     pub(super) fn post(&mut self, event: &str, text: &str) -> &mut Self {
         let mut delivery = message(event);
         delivery.content = Some(vec![Part::text(text)]);
-        delivery.timing.created_at = Timestamp(self.now);
+        delivery.timing.created_at = Timestamp(self.now).into();
         self.deliver(delivery)
     }
 

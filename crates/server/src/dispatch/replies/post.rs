@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use chorus_core::model::event::{Message, MessageKind};
+use chorus_core::model::event::Message;
 use chorus_core::model::ids::{Prefix, Seq, Uid};
 use chorus_core::model::inbox::{Inbox, Remote};
 use chorus_core::model::limits;
 use chorus_store::StoredEntry;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY};
-use serde::Deserialize;
 use url::Url;
 
-use super::worker::Worker;
+use super::worker::{Worker, unanswered};
 use crate::egress::{Answer, To, backoff, check_url};
 use crate::services::inboxes::CameWith;
 
@@ -47,7 +46,7 @@ impl Worker {
             let timeout = self.app.webhooks.timeout;
             let trouble = match self.post((inbox.uid, &url), &body, Some(&id), timeout).await? {
                 Answer::Taken => return Some(()),
-                Answer::ErasedEvents => "a callback was answered with 410: it has ended".to_owned(),
+                Answer::Gone => "a callback was answered with 410: it has ended".to_owned(),
                 Answer::Refused { status } => format!("a callback was answered with {status}"),
                 Answer::Address => "a callback is at an address that is not posted to".to_owned(),
                 Answer::Again { why, after } => {
@@ -115,18 +114,6 @@ fn says(said: &Message, id: &str) -> Option<CallbackEvent> {
         Some(code) => CallbackEvent::Error { message: content, code: Some(code) },
         None => CallbackEvent::Message { content, id: Some(id.to_owned()) },
     })
-}
-
-/// Why no answer comes, where that is what the host itself says. What else it says of a thread is no business of a service's.
-pub(super) fn unanswered(said: &Message) -> Option<String> {
-    const REPORTS: [&str; 3] = ["run_failed", "answer_overdue", "answer_set_aside"];
-    #[derive(Deserialize)]
-    struct Report {
-        event_type: String,
-    }
-    let metadata = said.metadata.as_deref().filter(|_| said.kind == MessageKind::System)?;
-    let Report { event_type } = serde_json::from_str(metadata).ok()?;
-    REPORTS.contains(&&*event_type).then_some(event_type)
 }
 
 /// A message as the service is sent it: its text, and what is no text by its name.

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use chorus_core::commands::inboxes;
 use chorus_core::model::caller::By;
-use chorus_core::model::event::{Change, Event, MessageKind};
+use chorus_core::model::event::{Change, Event, Message, MessageKind};
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::model::inbox::Inbox;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use super::post::unanswered;
-use super::{FairSemaphore, News};
+use serde::Deserialize;
+
+use super::Places;
+use super::pending::News;
 use crate::services::App;
 
 /// A run that has answered is over when nothing has come of it for so long: one and a half times as long as harnesses wait
@@ -27,7 +29,7 @@ pub(super) struct Worker {
     pub(super) key: ConversationKey,
     /// Says that there is news.
     wake: Arc<Notify>,
-    places: FairSemaphore,
+    places: Places,
     pub(super) place: Option<Arc<Semaphore>>,
     /// Runs that have answered, and may say more: when each is over if nothing comes.
     quiet: Vec<(Seq, Timestamp)>,
@@ -46,7 +48,7 @@ impl Worker {
         app: Arc<App>,
         key: ConversationKey,
         wake: Arc<Notify>,
-        places: FairSemaphore,
+        places: Places,
     ) -> Self {
         Self { app, key, wake, places, place: None, quiet: Vec::new() }
     }
@@ -193,4 +195,16 @@ fn is_for_the_service(event: &Event, inbox: &Inbox) -> bool {
     event.actor == inbox.agent
         && (said.kind != MessageKind::System || unanswered(said).is_some())
         && inbox.stand_ins().into_iter().any(|member| event.is_shown_to(member))
+}
+
+/// Why no answer comes, where that is what the host itself says. What else it says of a thread is no business of a service's.
+pub(super) fn unanswered(said: &Message) -> Option<String> {
+    const REPORTS: [&str; 3] = ["run_failed", "answer_overdue", "answer_set_aside"];
+    #[derive(Deserialize)]
+    struct Report {
+        event_type: String,
+    }
+    let metadata = said.metadata.as_deref().filter(|_| said.kind == MessageKind::System)?;
+    let Report { event_type } = serde_json::from_str(metadata).ok()?;
+    REPORTS.contains(&&*event_type).then_some(event_type)
 }

@@ -1,68 +1,23 @@
 //! A delivery as it is POSTed to an agent's connection string (webhook spec section 2; `spec/webhook.md`).
 
-use chorus_core::attention::compose::Fragment;
 use chorus_core::model::endpoint::Endpoint;
-use chorus_core::model::ids::{MemberKey, Prefix, Uid};
-use chorus_core::model::limits;
+use chorus_core::model::ids::Prefix;
 use chorus_core::model::offer::Offer;
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
 use chorus_wire::part::Part;
 use chorus_wire::webhook::{
     Attention, Channel, Delivery, Extension, Knock, McpServer, McpServers, Message, Reminder,
-    Reminds, Sender, Thread,
+    ReminderKind, Sender, Thread,
 };
 
+use super::state::SERVICE;
+use super::thought::Thought;
 use crate::auth::callback::{Callback, DELIVERY_MS, Purpose};
 use crate::auth::{Stem, Turn};
 use crate::dispatch::frames;
 use crate::services::App;
-use crate::view::{id_of, messages};
-
-/// One message on its way to an agent.
-pub(super) type Piece = Fragment<MemberKey, Offer>;
-
-/// What one author has said in one go.
-#[derive(Default)]
-pub(super) struct Thought {
-    /// What was delivered before, in runs that this one takes the place of; oldest first.
-    pub joins: Vec<Piece>,
-    /// What is delivered for the first time, the newest last; at least one.
-    pub fragments: Vec<Piece>,
-    /// The messages that those runs answered.
-    pub replaces: Vec<Uid>,
-    /// With which attempt it was posted first; 0 is not yet.
-    pub posted: u16,
-}
-
-impl Thought {
-    pub(super) fn of(fragments: Vec<Piece>) -> Self {
-        Self { fragments, ..Self::default() }
-    }
-
-    /// The message that is answered.
-    pub(super) fn newest(&self) -> Option<&Piece> {
-        self.fragments.last()
-    }
-
-    /// Whether it is no message, but reminds of one.
-    pub(super) fn reminds(&self) -> bool {
-        self.newest().is_some_and(|newest| newest.item.reminds)
-    }
-
-    /// All of it, oldest first.
-    pub(super) fn pieces(&self) -> impl DoubleEndedIterator<Item = &Piece> {
-        self.joins.iter().chain(&self.fragments)
-    }
-
-    /// Whether it was delivered again as often as it may be.
-    pub(super) fn is_last(&self) -> bool {
-        self.replaces.len() >= usize::from(limits::RUN_JOINS)
-    }
-}
-
-/// The service that the host is, as agents are told.
-pub(super) const SERVICE: &str = "Chorus";
+use crate::view::messages;
 
 /// Bytes of a payload beside its text, as a rule.
 const FRAME: usize = 2_048;
@@ -106,7 +61,7 @@ pub(super) fn encode(
     }));
     if offer.reminds {
         return serde_json::to_vec(&Reminder {
-            kind: Reminds::Reminder,
+            kind: ReminderKind::Reminder,
             channel: place,
             event_id: event.uid.show(Prefix::Event),
             callback: app.callback_url(&callback),
@@ -114,7 +69,7 @@ pub(super) fn encode(
             chorus: Some(Extension {
                 attempt: offer.attempt,
                 hop: event.hop,
-                created_at: Some(event.at),
+                created_at: Some(event.at.into()),
                 ..Extension::default()
             }),
         })
@@ -138,12 +93,13 @@ pub(super) fn encode(
             hop: event.hop,
             sender: Some(Sender { id: author.id.into_owned(), kind: author.kind }),
             attention: Some(Attention {
-                directedness: decision.directedness,
-                policy: decision.policy,
+                directedness: decision.directedness.into(),
+                policy: decision.policy.into(),
                 intent: attention
-                    .map_or(chorus_core::model::attention::Intent::Statement, |a| a.intent),
-                mode: decision.mode,
-                priority: decision.priority,
+                    .map_or(chorus_core::model::attention::Intent::Statement, |a| a.intent)
+                    .into(),
+                mode: decision.mode.into(),
+                priority: decision.priority.into(),
                 reason: decision.rule.name().to_owned(),
                 deadline_ms: decision.deadline_ms,
             }),
@@ -152,7 +108,7 @@ pub(super) fn encode(
                 sequence: (event.thread_seq > 0).then_some(event.thread_seq),
             }),
             in_reply_to: frames::answers(entry).map(|uid| uid.show(Prefix::Event)),
-            created_at: Some(event.at),
+            created_at: Some(event.at.into()),
             audience: audience.into_iter().map(str::to_owned).collect(),
             audience_more,
             knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),
@@ -205,29 +161,4 @@ fn context(
 
 fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The body of a POST that only tries the connection.
-pub(crate) fn test(app: &App, endpoint: &Endpoint, callback: &Callback) -> Vec<u8> {
-    let directory = app.directory();
-    let body = Delivery {
-        channel: Channel {
-            id: callback.turn.conversation.show(Prefix::Conversation),
-            name: Some("connection test".to_owned()),
-            service: Some(SERVICE.to_owned()),
-            context: None,
-        },
-        message: Message {
-            id: callback.turn.event.show(Prefix::Event),
-            sender: SERVICE.to_owned(),
-            content: format!(
-                "A test of the connection to {}. What you answer is shown to nobody.",
-                id_of(&directory, endpoint.member)
-            ),
-        },
-        callback: app.callback_url(callback),
-        mcp: None,
-        chorus: Some(Extension { test: true, attempt: 1, ..Extension::default() }),
-    };
-    serde_json::to_vec(&body).unwrap_or_default()
 }

@@ -11,7 +11,8 @@ use chorus_core::model::ids::{EventRef, MemberKey, Timestamp, Uid};
 use chorus_core::model::limits;
 use chorus_core::model::offer::Offer;
 
-use super::payload::{Piece, Thought};
+use super::runs::Left;
+use super::thought::{Piece, Thought};
 
 pub(super) struct Queue {
     /// Fragments of authors who may still be writing; none where each is posted at once.
@@ -288,15 +289,6 @@ impl Queue {
         let waits = !self.ready.is_empty() || self.compose.as_ref().is_some_and(|c| !c.is_empty());
         !waits && self.runs.is_empty()
     }
-}
-
-/// What becomes of runs.
-#[derive(Default)]
-pub(super) struct Left {
-    /// Nothing joins these any more.
-    pub over: Vec<EventRef>,
-    /// What was to join it was withdrawn.
-    pub goes_on: Option<EventRef>,
 }
 
 /// Whether more of its author waits to be posted.

@@ -12,8 +12,6 @@ use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{EventRef, MemberKey};
 
-use super::queue::Left;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Life {
     Silent,
@@ -21,6 +19,15 @@ enum Life {
     Joined,
     /// It has said something that others see: nothing joins it any more.
     Seen,
+}
+
+/// What becomes of runs.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Nothing joins these any more.
+    pub over: Vec<EventRef>,
+    /// What was to join it was withdrawn.
+    pub goes_on: Option<EventRef>,
 }
 
 /// The runs of all endpoints, by the event that each answers.

@@ -12,7 +12,8 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::commands::{directory, endpoints};
 use chorus_core::model::caller::{Authority, By};
-use chorus_core::model::delivery::{Disposition, Retry};
+use chorus_core::model::delivery::Retry;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::endpoint::{Act, Endpoint, RUNTIME};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, SessionKey, Timestamp, Uid};
@@ -24,8 +25,9 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 use super::health::Health;
+use super::payload;
 use super::queue::{Queue, next};
-use super::{Webhooks, acceptances, payload};
+use super::state::Webhooks;
 use crate::auth::{Caller, Stem};
 use crate::dispatch::connections::{BACKLOG, Connection, Queues, STOPPING};
 use crate::egress::{self, Answer, To};
@@ -100,7 +102,7 @@ impl Worker {
             };
             let end = self.serve(&to, &mut held).await;
             if self.app.connections.remove(&held.connection) {
-                acceptances::flush(&self.app);
+                self.app.webhooks.acceptances.flush();
                 self.app.close_session(held.by, held.session);
             }
             self.app.webhooks.runs.forget(self.endpoint.member);
@@ -370,7 +372,7 @@ impl Worker {
                 self.health.refused(format!("HTTP {status}"), now);
                 self.give_up(held.by, line, now).await;
             }
-            Answer::ErasedEvents => {
+            Answer::Gone => {
                 self.app.metrics.webhook(Posted::Refused);
                 self.health.refused("HTTP 410: it wants nothing more".to_owned(), now);
                 let (member, epoch) = (self.endpoint.member, self.endpoint.epoch);

@@ -142,7 +142,7 @@ async fn the_status_counts_and_the_body_is_not_waited_for() {
     for (head, expected) in [
         ("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", Answer::Taken),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Answer::Taken),
-        ("HTTP/1.1 410 ErasedEvents\r\n\r\n", Answer::ErasedEvents),
+        ("HTTP/1.1 410 Gone\r\n\r\n", Answer::Gone),
         ("HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\n", again(Why::Status(503))),
     ] {
         let both = ["slow".as_bytes(), b"0"].map(|rest| async move {
@@ -181,7 +181,7 @@ async fn a_length_that_is_a_lie_harms_nobody() {
     // More than it said: the rest is no answer to what is posted next.
     let more = Neighbour::new(|mut stream| async move {
         while !request(&mut stream).await.0.is_empty() {
-            let two = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 410 ErasedEvents\r\nContent-Length: 0\r\n\r\n";
+            let two = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n";
             let _ = stream.write_all(two).await;
         }
     })

@@ -68,7 +68,7 @@ async fn a_status_says_what_to_do() {
         ("202 Accepted", Answer::Taken),
         ("204 No Content", Answer::Taken),
         ("299 Whatever", Answer::Taken),
-        ("410 ErasedEvents", Answer::ErasedEvents),
+        ("410 Gone", Answer::Gone),
         ("300 Multiple Choices", Answer::Refused { status: 300 }),
         ("304 Not Modified", Answer::Refused { status: 304 }),
         ("400 Bad Request", Answer::Refused { status: 400 }),

@@ -219,7 +219,7 @@ fn lowered(extension: &Extension) -> Option<Directedness> {
         return Some(Directedness::Ambient);
     }
     let attention = extension.attention.as_ref()?;
-    match attention.directedness {
+    match attention.directedness.0 {
         stated @ (Directedness::Ambient | Directedness::ToOther) => Some(stated),
         _ if attention.policy != Policy::MustRespond => Some(Directedness::Ambient),
         _ => None,

@@ -33,8 +33,8 @@ impl App {
         let made = self.open_thread_once(caller, new, once).await?;
         Ok(Created {
             thread_id: made.thread.uid.show(Prefix::Thread),
-            status: made.thread.status,
-            created_at: made.thread.created_at,
+            status: made.thread.status.into(),
+            created_at: made.thread.created_at.into(),
             channel_id: made.conversation.uid.show(Prefix::Conversation),
             // A root has one thread, with or without a key.
             duplicate: once.is_some() && !made.now,

@@ -1,12 +1,12 @@
 //! `summarize_thread`: what a thread's events say, counted, quoted and put into words; or what the operator's command
 //! makes of it.
 
+use chorus_core::model::activity::{Activity, Finding};
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Seq};
 use chorus_core::model::thread;
-use chorus_core::model::work::{Finding, Work};
-use chorus_wire::threads::descriptors::MAX_SUMMARIZED;
+use chorus_wire::limits::MAX_SUMMARIZED;
 use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
 use crate::auth::Caller;
@@ -39,7 +39,7 @@ impl App {
             thread_id: thread.uid.show(Prefix::Thread),
             summary: work.summary(thread.last_seq, thread.status, &name),
             open_items,
-            last_status: thread.status,
+            last_status: thread.status.into(),
             messages_read: thread.last_seq.min(most.into()),
             messages_total: thread.last_seq,
             written_by: Author::Host,
@@ -59,9 +59,9 @@ impl App {
         conversation: &Conversation,
         thread: &thread::Thread,
         newest: u64,
-    ) -> Result<Work, Refusal> {
+    ) -> Result<Activity, Refusal> {
         let (viewer, key, of) = (caller.viewer(), conversation.key, thread.key);
-        let (mut work, mut next) = (Work::default(), Some(Seq(of.0)));
+        let (mut work, mut next) = (Activity::default(), Some(Seq(of.0)));
         while let Some(after) = next {
             let (acts, more) = self.acts(viewer, conversation, of, after, PAGE).await?;
             for act in &acts {

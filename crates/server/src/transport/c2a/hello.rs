@@ -21,7 +21,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::value::RawValue;
 
 use super::dispatch::{self, Context};
-use super::socket::{Out, json};
+use super::sink::{Out, json};
 use crate::auth::Caller;
 use crate::services::App;
 use crate::transport::refused::request_id;
@@ -133,7 +133,7 @@ pub(super) fn answer(
             id: caller.member.id.to_string(),
             handle: caller.member.handle.to_string(),
             display_name: caller.member.display_name.to_string(),
-            kind: caller.member.kind,
+            kind: caller.member.kind.into(),
         },
         workspace: WorkspaceRef { id: app.workspace_id.to_string() },
         glyphs: glyphs.clone(),

@@ -4,6 +4,7 @@ mod dispatch;
 mod hello;
 mod outbound;
 mod post;
+mod sink;
 mod socket;
 mod under_way;
 

@@ -20,13 +20,14 @@ use chorus_wire::attention::initialize::Capabilities;
 use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::Closing;
 use chorus_wire::jsonrpc::{ErrorObject, Incoming, Notification, Response};
-use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
+use futures_util::stream::{FuturesUnordered, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::value::RawValue;
 
 use super::dispatch::{self, Context};
 use super::hello;
 use super::outbound::Outbound;
+use super::sink::{Out, json};
 use crate::auth::{Caller, SKEW_MS};
 use crate::dispatch::connections::{
     BACKLOG, Connection, Note, Outgoing, Queues, STOPPING, TOKEN_ENDED,
@@ -45,7 +46,6 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Calls of one connection under way; when there are more, it is not read from.
 const CALLS: usize = 64;
 
-pub(super) type Out = SplitSink<WebSocket, Message>;
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<String>> + Send>>>;
 
 /// The end of a connection: the reason, when there is one to tell.
@@ -422,8 +422,4 @@ fn unasked(refusal: &Refusal) -> String {
     let request_id = request_id();
     log(refusal, &request_id);
     json(&Response::error(None, ErrorObject::of(refusal, request_id)))
-}
-
-pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }

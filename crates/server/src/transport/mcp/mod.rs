@@ -6,6 +6,7 @@
 
 mod channel;
 mod metadata;
+mod mistake;
 mod notices;
 mod prompts;
 mod resources;

@@ -284,7 +284,7 @@ fn digest(all: &[Resource]) -> u64 {
 }
 
 fn json<T: Serialize>(value: &T) -> Result<String, ErrorData> {
-    serde_json::to_string(value).map_err(|e| super::server::mistake(&e))
+    serde_json::to_string(value).map_err(|e| super::mistake::mistake(&e))
 }
 
 pub(super) fn refused(refusal: Refusal) -> ErrorData {

@@ -21,6 +21,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
 
+use super::mistake::mistake;
 use super::notices::{SUBSCRIPTIONS, Told};
 use super::resources::{self, Changes, Named, News};
 use super::{Asking, channel, prompts, within};
@@ -295,11 +296,6 @@ fn asking(context: &RequestContext<RoleServer>) -> Result<&Asking, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     let asking = parts.and_then(|parts| parts.extensions.get::<Asking>());
     asking.ok_or_else(|| mistake(&"a request without its caller"))
-}
-
-pub(super) fn mistake(why: &dyn std::fmt::Display) -> ErrorData {
-    tracing::error!(%why, "an MCP request failed");
-    ErrorData::internal_error("the host made a mistake; it is in its log", None)
 }
 
 /// The tools in the words of the SDK, made once.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::model::caller::Turn;
+use chorus_core::model::caller::TurnRef;
 use chorus_core::model::ids::{MemberKey, Timestamp};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use tokio::sync::{Notify, watch};
@@ -37,7 +37,7 @@ const AWAKE: usize = 64;
 struct Owner {
     member: MemberKey,
     jti: Option<Arc<str>>,
-    turn: Option<Turn>,
+    turn: Option<TurnRef>,
 }
 
 impl Owner {

@@ -1,7 +1,7 @@
 //! The parameters of paths: a name means the same wherever it stands.
 
 use chorus_core::model::reaction::Signal;
-use chorus_wire::words::As;
+use chorus_wire::named::Named;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
 /// The schema of a parameter of a path.
 pub(super) fn schema(name: &str, schemas: &mut SchemaGenerator) -> Value {
     match name {
-        "signal" => As::<Signal>::json_schema(schemas).to_value(),
+        "signal" => Named::<Signal>::json_schema(schemas).to_value(),
         _ => json!({"type": "string", "minLength": 1}),
     }
 }

@@ -6,12 +6,12 @@ use axum::extract::State;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::notifications::Typing;
+use chorus_wire::named;
 use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{
     Erasure, ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer,
     ReactionPut,
 };
-use chorus_wire::words;
 
 use crate::services::App;
 use crate::transport::extract::{Bearer, Created, Done, Encoded, Json, Path, Query, Reply};
@@ -173,7 +173,7 @@ async fn erase(
     Path(id): Path<String>,
     Json(erasure): Json<Erasure>,
 ) -> Reply<Message> {
-    Ok(Json(app.erase(&caller, &id, erasure.reason).await?))
+    Ok(Json(app.erase(&caller, &id, erasure.reason.0).await?))
 }
 
 async fn react(
@@ -209,5 +209,5 @@ async fn typing(
 }
 
 fn signal(name: &str) -> Result<Signal, Refusal> {
-    Signal::from_name(name).ok_or_else(|| Refusal::invalid(words::unknown::<Signal>(name)))
+    Signal::from_name(name).ok_or_else(|| Refusal::invalid(named::unknown::<Signal>(name)))
 }

@@ -4,23 +4,18 @@
 //! of it went through this one connection. Work is taken between its steps, so that a post waits for one step
 //! at most. A copy that fails leaves no file.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::queue::Next;
 use super::Run;
 use crate::db::Error;
-
-/// A copy to be made, and whoever waits for it.
-pub(crate) struct Order {
-    pub(in crate::writer) to: PathBuf,
-    pub(in crate::writer) reply: Box<dyn FnOnce(Result<(), Error>) + Send>,
-}
+use crate::sqlite;
+use crate::writer::orders::CopyOrder;
+use crate::writer::queue::Next;
 
 impl Run {
     /// Makes the copy. An error ends the writer: it is one of the work between, not of the copy.
-    pub(super) fn copy(&mut self, order: Order) -> Result<(), Error> {
-        let Order { to, reply } = order;
+    pub(super) fn copy(&mut self, order: CopyOrder) -> Result<(), Error> {
+        let CopyOrder { to, reply } = order;
         let db = self.db.clone();
         let mut worked = Ok(());
         let copied = db.copy_to(&to, &mut || match self.between() {
@@ -36,7 +31,7 @@ impl Run {
             Err(error) => Err(error),
         };
         if copied.is_err() {
-            crate::backup::remove(&to);
+            sqlite::remove_database(&to);
         }
         self.shared.queue.copied();
         reply(copied);

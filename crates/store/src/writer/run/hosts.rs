@@ -18,9 +18,9 @@ use chorus_core::state::room::{Missed, Standing};
 use chorus_core::state::workspace::Workspace;
 
 use super::{Broken, Hindrance, Run};
-use crate::db::Error;
+use crate::db::{Error, Heard, Shared};
 use crate::facts::Stored;
-use crate::shared::{self, Heard, Moved, News, Shared};
+use crate::shared::{self, Moved, News};
 use crate::{conversation, directory, endpoint, event, inbox, open, project, token, turn};
 
 /// What others did, as far as it is read at once.

@@ -1,18 +1,12 @@
 //! Other keys for the host: agreed to by the database's one host, between two batches, so that none comes in meanwhile.
 
 use super::Run;
-use crate::db::Error;
-
-/// Keys that a host wants to sign with from here on, and whoever waits for the word.
-pub(crate) struct Rekey {
-    pub(in crate::writer) fingerprint: Vec<u8>,
-    pub(in crate::writer) reply: Box<dyn FnOnce(Result<bool, Error>) + Send>,
-}
+use crate::writer::orders::RekeyOrder;
 
 impl Run {
     /// False where other hosts have the database too: what one of them signs would be nothing to the others.
-    pub(super) fn rekey(&self, order: Rekey) {
-        let Rekey { fingerprint, reply } = order;
+    pub(super) fn rekey(&self, order: RekeyOrder) {
+        let RekeyOrder { fingerprint, reply } = order;
         reply(match self.db.shared() {
             None => Ok(true),
             Some(hosts) if !hosts.is_alone() => Ok(false),

@@ -229,10 +229,10 @@ fn a_commit_whose_answer_is_lost_is_answered_as_it_ended() {
         kind: chorus_core::model::member::MemberKind::Agent,
         fields: Default::default(),
     };
-    assert!(matches!(ask_away(&ground, add("new")), Ok(_)));
+    assert!(ask_away(&ground, add("new")).is_ok());
     how.store(CUT_BEFORE, Ordering::SeqCst);
     assert_eq!(ask_away(&ground, add("newer")).unwrap_err().code, Code::Unavailable);
-    assert!(matches!(ground.ask(person(), add("newer")), Ok(_)));
+    assert!(ground.ask(person(), add("newer")).is_ok());
     assert_eq!(texts(&ground, room.uid), ["@ada once?"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);

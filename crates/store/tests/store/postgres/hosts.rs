@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chorus_core::commands::{conversations, deliveries, directory, messages};
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::Participation;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::{Message, Reason};
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};

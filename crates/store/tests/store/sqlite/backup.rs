@@ -7,8 +7,9 @@ use std::sync::mpsc;
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp, Uid};
 use chorus_store::backup::{add_keys, check, make, remove, restore, seal, take};
 use chorus_store::db::Db;
+use chorus_store::history::Reading;
 use chorus_store::sqlite::Sqlite;
-use chorus_store::{Line, Options, Page, Readers, Start, Sync, open, schema};
+use chorus_store::{Line, Options, Page, Place, Readers, Start, Sync, open, schema};
 
 use crate::ground::{Ground, doctor, drawn, person, post};
 
@@ -236,4 +237,16 @@ fn a_backup_of_an_older_program_is_restored_and_brought_up_to_date() {
     ground.say(room.uid, "@ada hello?");
     ground.writer.stop();
     assert_eq!(doctor(&data).problems, []);
+}
+
+#[test]
+fn export_of_a_folder_that_is_not_migrated_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chorus.db");
+    let db = Sqlite::writer(&file, None, Sync::Full).unwrap();
+    schema::migrate(&db, &schema::SQLITE.up_to(4), NOW).unwrap();
+    drop(db);
+    let refused = Reading::open(&Place::folder(folder.path())).err().unwrap().to_string();
+    assert!(refused.contains("version 4"), "{refused}");
+    assert!(refused.contains("start this version's host"), "{refused}");
 }

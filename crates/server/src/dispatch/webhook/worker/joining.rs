@@ -2,15 +2,14 @@
 
 use chorus_core::commands::deliveries;
 use chorus_core::model::caller::By;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
 
 use super::{Held, Worker, at};
 use crate::dispatch::connections::{Note, Typing};
-use crate::dispatch::webhook::acceptances;
-use crate::dispatch::webhook::payload::Thought;
 use crate::dispatch::webhook::queue::Queue;
+use crate::dispatch::webhook::thought::Thought;
 
 impl Worker {
     /// An offer comes: where its author has a run that has said nothing, that run is stopped for it.
@@ -62,7 +61,7 @@ impl Worker {
         let (runs, member) = (&self.app.webhooks.runs, self.endpoint.member);
         if runs.join(member, at) {
             // That it was accepted may be on its way still.
-            acceptances::flush(&self.app);
+            self.app.webhooks.acceptances.flush();
             let disposition = Disposition::Superseded;
             let note = Some("delivered again with what its author said after it".into());
             let ended = self.app.submit(by, deliveries::Dispose { event, disposition, note }).await;

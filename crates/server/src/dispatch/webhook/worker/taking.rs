@@ -1,20 +1,25 @@
 //! What becomes of a delivery at its agent: tried anew, taken, or given up.
 
-use chorus_core::commands::deliveries;
 use chorus_core::commands::endpoints::{GiveUp, GivenUp, PostAgain, PostedAgain};
+use chorus_core::commands::{Command, deliveries};
 use chorus_core::model::attention::Policy;
 use chorus_core::model::caller::By;
-use chorus_core::model::delivery::Disposition;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
 
 use super::{LATELY, Worker, at};
-use crate::dispatch::webhook::acceptances;
-use crate::dispatch::webhook::payload::Thought;
 use crate::dispatch::webhook::queue::Queue;
+use crate::dispatch::webhook::thought::Thought;
 
 impl Worker {
+    /// Tells the writer, together with what others have taken, that something was taken.
+    fn submit_soon<C: Command>(&self, by: By, command: C) {
+        let app = self.app.clone();
+        self.app.webhooks.acceptances.put(move || app.hand(by, command));
+    }
+
     /// Whether what is next in a line is still to be posted. What was posted before is an attempt of its own now.
     pub(super) async fn is_to_be_posted(&self, by: By, line: &mut Queue) -> Result<bool, Refusal> {
         let Some(offer) = line.posted_before() else { return Ok(true) };
@@ -55,11 +60,11 @@ impl Worker {
         }
         self.lately.insert(uid, (attempt, ends));
         let epoch = Some(self.endpoint.epoch);
-        acceptances::put(&self.app, by, deliveries::Accept { event, attempt, epoch });
+        self.submit_soon(by, deliveries::Accept { event, attempt, epoch });
         if let Some(disposition) = ends {
             let with_later = disposition == Disposition::Superseded;
             let note = with_later.then(|| "delivered with what its author said after it".into());
-            acceptances::put(&self.app, by, deliveries::Dispose { event: uid, disposition, note });
+            self.submit_soon(by, deliveries::Dispose { event: uid, disposition, note });
         }
     }
 

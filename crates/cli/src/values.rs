@@ -1,0 +1,42 @@
+//! How the values of arguments are read.
+
+use std::time::Duration;
+
+use chorus_wire::named::{NamedEnum, unknown};
+
+/// A word of the protocol, as an argument.
+pub(crate) fn word<W: NamedEnum>(text: &str) -> Result<W, String> {
+    W::from_name(text).ok_or_else(|| unknown::<W>(text))
+}
+
+/// A span of time: `90s`, `15m`, `24h`, `7d`.
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
+    let wrong = || "a span of time is written 90s, 15m, 24h or 7d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    let seconds = number.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(wrong)?;
+    Ok(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+
+    #[test]
+    fn spans_are_read() {
+        assert_eq!(span("24h").unwrap(), Duration::from_secs(86_400));
+        assert_eq!(span("90s").unwrap(), Duration::from_secs(90));
+        for bad in ["", "5", "h", "-1h", "0s", "5 m", "99999999999999999999d", "1é"] {
+            assert!(span(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A message as attention sees it: what it says itself, and what it is read against.
+
+use std::sync::Arc;
+
+use crate::attention::flow::Flowed;
+use crate::language::intent::{self, Answers, asks_to_leave, is_urgent};
+use crate::model::attention::{Directedness, Intent};
+use crate::model::event::Event;
+use crate::model::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
+use crate::model::member::Member;
+use crate::model::thread::Thread;
+use crate::state::room::context::Position;
+use crate::state::room::{Line, Room};
+
+/// An answer to a member's question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Who has asked.
+    pub to: MemberKey,
+    /// It says yes or no.
+    pub plainly: bool,
+}
+
+/// What a message wants, and whose question it answers.
+pub fn meaning(
+    room: &Room,
+    author: &Member,
+    from: Position,
+    text: &str,
+    replied: Option<&Event>,
+) -> (Intent, Option<Answer>) {
+    let against = room.against(author, from, replied);
+    let read = intent::read(text, against.map(|against| against.before));
+    let answer = match (read.answers, against) {
+        (Answers::No, _) | (_, None) => None,
+        (answers, Some(against)) => {
+            Some(Answer { to: against.author, plainly: answers == Answers::Plainly })
+        }
+    };
+    (read.intent, answer)
+}
+
+/// A message as attention sees it.
+pub struct IncomingMessage<'a> {
+    pub author: &'a Member,
+    /// An agent has said it, or asked for it in whoever's name.
+    pub by_agent: bool,
+    pub text: &'a str,
+    pub intent: Intent,
+    /// The question of a member that it answers.
+    pub answers: Option<Answer>,
+    /// Its place in the log.
+    pub seq: Seq,
+    pub urgent: bool,
+    pub at: Timestamp,
+    pub hop: u8,
+    pub thread: Option<&'a Thread>,
+    pub stream: Option<StreamKey>,
+    /// The newest message before it on the same line.
+    pub before: Option<&'a Line>,
+    pub replied_to: Option<MemberKey>,
+    pub recipient: Option<MemberKey>,
+    pub mentions: &'a [MemberKey],
+    /// What the sender stated; lowers an obligation, never raises it.
+    pub stated: Option<Directedness>,
+    /// It answers an `ack_only` event.
+    pub answers_ack: bool,
+    /// Whom an ephemeral message is shown to.
+    pub only: Option<&'a Arc<[MemberKey]>>,
+    /// A person asks whoever it names to leave.
+    pub leave: bool,
+    /// The author of what an agent says it for, when that is in this conversation.
+    pub caused_by: Option<MemberKey>,
+    /// Of an edit: what the flow of talk said of the message when it was new. It is not asked again.
+    pub flowed: Option<Flowed>,
+}
+
+impl<'a> IncomingMessage<'a> {
+    /// A person's message with nothing stated beside its text, read against what was said before on its line.
+    /// No time goes back: `at` is the room's own when the clock has been set back.
+    pub fn read(
+        room: &'a Room,
+        author: &'a Member,
+        thread: Option<ThreadKey>,
+        text: &'a str,
+        at: Timestamp,
+    ) -> Self {
+        Self::replying(room, author, thread, text, at, None)
+    }
+
+    /// The same, of a message that may say what it replies to, which it is then read against.
+    pub fn replying(
+        room: &'a Room,
+        author: &'a Member,
+        thread: Option<ThreadKey>,
+        text: &'a str,
+        at: Timestamp,
+        replied: Option<&Event>,
+    ) -> Self {
+        let seq = room.head.seq.next();
+        let (intent, answers) = meaning(room, author, Position { thread, seq }, text, replied);
+        Self {
+            author,
+            by_agent: author.is_agent(),
+            text,
+            intent,
+            answers,
+            seq,
+            urgent: is_urgent(text),
+            at: at.max(room.head.last_at),
+            hop: 0,
+            thread: thread.and_then(|t| room.threads.get(&t)).map(|t| &**t),
+            stream: room.conversation.settings.stream,
+            before: room.lines.get(&thread),
+            replied_to: replied.map(|event| event.actor),
+            recipient: None,
+            mentions: &[],
+            stated: None,
+            answers_ack: false,
+            only: None,
+            leave: !author.is_agent() && asks_to_leave(text),
+            caused_by: None,
+            flowed: None,
+        }
+    }
+}

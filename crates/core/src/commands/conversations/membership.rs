@@ -1,0 +1,199 @@
+//! Seats: taken, given up, and what is set about them: the member's name there, and which of its sessions is asked.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::commands::conversations::conversation::derived;
+use crate::language::names::confusables::look_alike;
+use crate::language::names::rules::check_title;
+use crate::model::conversation::{Conversation, Participation, Settings, Terms, TermsPatch};
+use crate::model::delivery::State;
+use crate::model::disposition::Disposition;
+use crate::model::error::{Code, Refusal};
+use crate::model::event::Change;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
+use crate::model::limits;
+
+impl Context<'_> {
+    /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
+    /// who runs the room.
+    pub(super) fn set_seat(
+        &mut self,
+        uid: Uid,
+        member: MemberKey,
+        participation: Participation,
+        terms: TermsPatch,
+    ) -> Result<Arc<Conversation>> {
+        let key = self.seat_to_change(uid, member)?;
+        let settings = self.with_terms(key, member, terms)?;
+        self.sit_by_right(key, member);
+        if self.room(key).roster.get(&member) != Some(&participation) {
+            self.log_plain(key, self.drawn.uid, Change::Joined { member, participation })?;
+        }
+        if settings != self.room(key).conversation.settings {
+            let pinned = |s: &Settings| s.pinned_session(member);
+            let moves = pinned(&settings) != pinned(&self.room(key).conversation.settings);
+            let change = Change::SettingsChanged(settings);
+            self.log_plain(key, derived(self.drawn.uid, 0), change)?;
+            if moves {
+                self.offer_anew(key, member)?;
+            }
+        }
+        Ok(self.room(key).conversation.clone())
+    }
+
+    pub(super) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
+        let key = self.seat_to_change(uid, member)?;
+        self.must_not_be_mirrored(key, member)?;
+        if self.room(key).roster.contains_key(&member) {
+            self.log_plain(key, self.drawn.uid, Change::Left { member })?;
+            self.drop_deliveries(key, member)?;
+        }
+        Ok(self.room(key).conversation.clone())
+    }
+
+    fn seat_to_change(&mut self, uid: Uid, member: MemberKey) -> Result<ConversationKey> {
+        let key = self.room_by_uid(uid)?;
+        self.must_be_member(member)?;
+        if member != self.by.member {
+            self.must_govern()?;
+        }
+        Ok(key)
+    }
+
+    /// The settings with other terms for this seat, if they are sound.
+    fn with_terms(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+        patch: TermsPatch,
+    ) -> Result<Settings> {
+        let mut settings = self.room(key).conversation.settings.clone();
+        let old = settings.seats.get(&member).cloned().unwrap_or_default();
+        let new = old.changed(patch);
+        if new == old {
+            return Ok(settings);
+        }
+        if !self.directory().is_agent(member) {
+            let why = "a person goes by its own name, and has no sessions: it is an agent's seat of which more is set";
+            return Err(Refusal::invalid(why).into());
+        }
+        check_title("display name", new.name.as_deref())?;
+        if let Some(name) = new.name.as_ref().filter(|_| new.name != old.name) {
+            self.directory().must_not_be_taken_for_another(name, member)?;
+            let others = settings.seats.iter().filter(|(seat, _)| **seat != member);
+            let mut names = others.filter_map(|(_, terms)| terms.name.as_deref());
+            if let Some(other) = names.find(|other| look_alike(other, name)) {
+                let why = format!("the name {name:?} looks like {other:?}, which another has here");
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
+        }
+        if let Some(uid) = new.session.filter(|uid| old.session != Some(*uid)) {
+            let session = self.directory().session_by_uid(uid);
+            if session.is_none_or(|session| session.member != member) {
+                return Err(Refusal::invalid("the session is not one of the member").into());
+            }
+        }
+        if new == Terms::default() {
+            settings.seats.remove(&member);
+        } else {
+            settings.seats.insert(member, new);
+        }
+        let most = limits::SEATS_SET;
+        if settings.seats.len() > most {
+            let why =
+                format!("more than names and ways to take part is set about {most} seats at most");
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        Ok(settings)
+    }
+
+    /// A member leaves: what it was still to be told there is told no more.
+    pub(crate) fn drop_deliveries(
+        &mut self,
+        key: ConversationKey,
+        member: MemberKey,
+    ) -> Result<()> {
+        let owed: Vec<EventRef> =
+            self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+        for at in owed.into_iter().filter(|at| at.conversation == key) {
+            self.take_from(at, member, "the member has no seat any more")?;
+        }
+        Ok(())
+    }
+
+    /// A member is told of an event no more, and its run ends. Where it held a claim, another of the role is asked.
+    pub(super) fn take_from(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        reason: &'static str,
+    ) -> Result<()> {
+        let now = self.now;
+        let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
+        let holds = open.claim.is_some_and(|c| c.holder == member);
+        let before = open.delivery(member).filter(|d| d.is_open()).cloned();
+        let room = self.room_mut(at.conversation);
+        let delivery = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member));
+        if let Some(delivery) = delivery.filter(|d| d.is_open()) {
+            delivery.next_fence();
+            let how = if holds { Disposition::Ignored } else { Disposition::Superseded };
+            delivery.settle(how, now);
+        }
+        self.cancel_all(at, before.into_iter().collect(), reason)?;
+        if holds {
+            self.pass_on(at)?;
+        }
+        self.settle_if_done(at);
+        Ok(())
+    }
+
+    /// Another session is to be asked: what is offered and not taken up is withdrawn, and offered to that one. A run
+    /// goes on where it began.
+    fn offer_anew(&mut self, key: ConversationKey, member: MemberKey) -> Result<()> {
+        let now = self.now;
+        let owed = self.ws.owed.get(&member).into_iter().flatten();
+        let owed: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
+        for at in owed {
+            let delivery = self.room(key).open.get(&at.seq).and_then(|o| o.delivery(member));
+            let Some(delivery) = delivery.cloned() else { continue };
+            match delivery.state {
+                State::Offered { session, .. } if !self.may_ask(key, member, session) => {
+                    self.cancel_all(at, vec![delivery], "another session is asked")?;
+                    let open = self.room_mut(key).open_mut(at.seq);
+                    if let Some(delivery) = open.and_then(|o| o.delivery_mut(member)) {
+                        delivery.interrupt(now);
+                    }
+                }
+                State::Waiting => {}
+                _ => continue,
+            }
+            self.offer(at, member)?;
+            self.ws.track(at);
+        }
+        Ok(())
+    }
+
+    /// Whether the session is one that is asked in the room: any, unless the seat is pinned to one.
+    pub(crate) fn may_ask(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+        session: SessionKey,
+    ) -> bool {
+        let Some(pinned) = self.room(key).conversation.settings.pinned_session(member) else {
+            return true;
+        };
+        self.directory().sessions.get(&session).is_some_and(|s| s.uid == pinned)
+    }
+
+    /// The connected sessions of a member that are asked in the room, newest last.
+    pub(crate) fn asked_sessions(
+        &self,
+        key: ConversationKey,
+        member: MemberKey,
+    ) -> Arc<[SessionKey]> {
+        let connected = self.directory().connected(member).iter().copied();
+        connected.filter(|session| self.may_ask(key, member, *session)).collect()
+    }
+}

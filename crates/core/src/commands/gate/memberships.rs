@@ -1,0 +1,90 @@
+//! Seats that an agent gives in private conversations: whoever gets one reads what was said there before.
+
+use std::sync::Arc;
+
+use super::disclosure::{Origin, quote};
+use super::shown::Readers;
+use crate::commands::command::{Command, Seats};
+use crate::commands::context::{Context, Result};
+use crate::model::caller::Authority;
+use crate::model::conversation::Visibility;
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix};
+use crate::model::project::{Asked, Linking, Project};
+use crate::state::workspace::Failure;
+
+impl Context<'_> {
+    /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
+    /// person agrees.
+    pub(super) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
+        if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
+            return Ok(());
+        }
+        let seats = match command.seats(self) {
+            Ok(seats) => seats,
+            // What it is about is unknown: the command says so itself.
+            Err(Failure::Refused(_)) => return Ok(()),
+            Err(unavailable) => return Err(unavailable),
+        };
+        for (key, mut members) in seats {
+            self.load(key)?;
+            let room = self.room(key);
+            members.retain(|m| *m != self.by.member && !room.roster.contains_key(m));
+            members.sort_unstable();
+            members.dedup();
+            let is_private = room.conversation.settings.visibility != Visibility::Public;
+            if !is_private || members.is_empty() || !self.has_messages(key) {
+                continue;
+            }
+            let newest = EventRef { conversation: key, seq: room.head.seq };
+            let channel = room.conversation.uid.show(Prefix::Conversation);
+            let readers = Readers { members, ..Readers::default() };
+            let mut arguments = String::from("{\"channel\":");
+            quote(&channel, &mut arguments);
+            arguments.push_str(",\"members\":");
+            quote(&self.named_readers(&readers), &mut arguments);
+            arguments.push('}');
+            let source = Some(Origin { at: newest, only: None });
+            self.ask_once("set_seat".into(), arguments.into(), source)?;
+        }
+        Ok(())
+    }
+
+    /// What is not in memory any more may have been one.
+    fn has_messages(&self, key: ConversationKey) -> bool {
+        let room = self.room(key);
+        let all_known = room.tail.len() as u64 >= room.head.seq.0;
+        !all_known || room.tail.iter().any(|event| event.change.message().is_some())
+    }
+
+    /// Whom a project's mirrors would seat when this is done.
+    pub(crate) fn mirrored_by(&mut self, asked: &Asked) -> Result<Seats> {
+        let project = asked.project().and_then(|uid| self.directory().projects.get(&uid)).cloned();
+        let seen =
+            |p: &Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;
+        let project = project.filter(seen);
+        let known: Vec<MemberKey> =
+            project.iter().flat_map(|p| p.members.iter().map(|m| m.member)).collect();
+        let mut seats = Seats::new();
+        let mut of_links = |links: &[Linking], members: &[MemberKey]| -> Result<()> {
+            for link in links.iter().filter(|link| link.mirror == Some(true)) {
+                seats.push((self.room_by_uid(link.conversation)?, members.to_vec()));
+            }
+            Ok(())
+        };
+        match asked {
+            Asked::Create { members, links, .. } => of_links(links, members)?,
+            Asked::Link { link, .. } => of_links(&[*link], &known)?,
+            _ => {}
+        }
+        // Whatever else changes of it brings its rosters up to date, too.
+        if let (Asked::SetMember { member, .. }, Some(project)) = (asked, &project) {
+            let mirrors = project.links.iter().filter(|link| link.mirror);
+            seats.extend(
+                mirrors.map(|link| {
+                    (link.key, known.iter().copied().chain(*member).collect::<Vec<_>>())
+                }),
+            );
+        }
+        Ok(seats)
+    }
+}

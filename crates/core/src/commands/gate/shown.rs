@@ -1,0 +1,120 @@
+//! The words of a command, and who would read them.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
+
+/// What a command would show.
+pub struct Shown {
+    /// What a person reads that it is asked for.
+    pub(crate) tool: &'static str,
+    pub(crate) readers: Readers,
+    /// The event that is answered with it, whose run it is of.
+    pub(crate) about: Option<EventRef>,
+    /// What it is judged by, whatever else was told: the event that a disposition is about, or the newest of a
+    /// conversation that is opened to all.
+    pub(crate) judged_by: Option<EventRef>,
+    /// The agent says it to all who read there, like a message.
+    pub(crate) says: bool,
+    pub(crate) fields: Vec<(&'static str, String)>,
+    /// Files that it refers to.
+    pub(crate) files: Vec<Uid>,
+}
+
+/// Who would read it: all of these.
+#[derive(Default)]
+pub(crate) struct Readers {
+    pub(crate) rooms: Vec<ConversationKey>,
+    /// Of the room these alone.
+    pub(crate) only: Option<Arc<[MemberKey]>>,
+    pub(crate) members: Vec<MemberKey>,
+    pub(crate) everybody: bool,
+}
+
+impl Readers {
+    pub(crate) fn of_room(key: ConversationKey, only: Option<Arc<[MemberKey]>>) -> Self {
+        Self { rooms: vec![key], only, ..Self::default() }
+    }
+
+    pub(crate) fn everybody() -> Self {
+        Self { everybody: true, ..Self::default() }
+    }
+}
+
+impl Context<'_> {
+    /// Something about an event, which whoever is shown that reads.
+    pub(crate) fn beside(
+        &mut self,
+        at: EventRef,
+        tool: &'static str,
+        fields: Vec<(&'static str, String)>,
+    ) -> Result<Shown> {
+        let only = self.recall(at)?.event.only().cloned();
+        let readers = Readers::of_room(at.conversation, only);
+        Ok(Shown { about: Some(at), ..plain(tool, readers, fields) })
+    }
+
+    /// What the caller says of what it owes. Without a turn's token that names its run, also one that has ended: harnesses
+    /// say by themselves how runs ended.
+    pub(crate) fn remark_on(
+        &mut self,
+        uid: Uid,
+        tool: &'static str,
+        note: Option<&Arc<str>>,
+    ) -> Result<Option<Shown>> {
+        let Some(note) = note else { return Ok(None) };
+        let at = self.event_by_uid(uid, "event")?;
+        let at = self.newest_of(at, self.by.member)?;
+        let fields = vec![("event", event_id(uid)), ("note", note.to_string())];
+        let shown = self.beside(at, tool, fields)?;
+        Ok(Some(Shown { judged_by: self.by.turn.is_none().then_some(at), ..shown }))
+    }
+
+    pub(crate) fn said_in(
+        &mut self,
+        conversation: Uid,
+        tool: &'static str,
+        mut fields: Vec<(&'static str, String)>,
+    ) -> Result<Shown> {
+        let key = self.room_by_uid(conversation)?;
+        fields.push(("channel", conversation.show(Prefix::Conversation)));
+        Ok(plain(tool, Readers::of_room(key, None), fields))
+    }
+
+    pub(crate) fn said_of(
+        &mut self,
+        thread: Uid,
+        tool: &'static str,
+        mut fields: Vec<(&'static str, String)>,
+    ) -> Result<Option<Shown>> {
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let (key, _) = self.thread_by_uid(thread)?;
+        fields.push(("thread", thread.show(Prefix::Thread)));
+        Ok(Some(plain(tool, Readers::of_room(key, None), fields)))
+    }
+
+    pub(crate) fn called(&self, members: &[MemberKey]) -> String {
+        let id = |m: &MemberKey| self.directory().member(*m).map(|m| m.id.to_string());
+        members.iter().filter_map(id).collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(crate) fn plain(
+    tool: &'static str,
+    readers: Readers,
+    fields: Vec<(&'static str, String)>,
+) -> Shown {
+    let (about, judged_by) = (None, None);
+    Shown { tool, readers, about, judged_by, says: false, fields, files: Vec::new() }
+}
+
+pub(crate) fn event_id(uid: Uid) -> String {
+    uid.show(Prefix::Event)
+}
+
+pub(crate) fn filled(name: &'static str, text: &str) -> Vec<(&'static str, String)> {
+    if text.is_empty() { Vec::new() } else { vec![(name, text.to_owned())] }
+}

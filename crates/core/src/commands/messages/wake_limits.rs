@@ -1,0 +1,106 @@
+//! How often agents wake other agents unasked, and how long the chain is in which they speak (attention spec, ATT-440 on).
+
+use crate::commands::context::{Context, Result};
+use crate::model::attention::{Attention, Policy};
+use crate::model::delivery::{Delivery, Open};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp};
+use crate::model::limits;
+use crate::model::member::Member;
+use crate::state::workspace::HOUR_MS;
+
+/// How many of those that wait for a member are looked at, those of the newest conversations first.
+const WAITING: usize = 256;
+
+impl Context<'_> {
+    /// The highest hop of what the caller was told since a person told it something, as far as that is open or of the
+    /// last minute. An agent that names no turn is likely to speak because of that, wherever it speaks, and two such
+    /// agents would else keep each other busy at the first hops. What is withheld from it counts only `here`, where it
+    /// may have read it.
+    fn heard_hop(&self, here: ConversationKey) -> u8 {
+        let me = self.by.member;
+        let lately = self.ws.wake_history.of.get(&me);
+        let waiting = self.ws.owed.get(&me).into_iter().flat_map(|owed| owed.iter().rev());
+        let of_here = |at: &&EventRef| at.conversation == here;
+        let open = |at: &EventRef| self.ws.rooms.get(&at.conversation)?.open.get(&at.seq);
+        // What nobody takes up may be open for good.
+        let is_recent = |open: &Open| self.now.since(open.at) < limits::TURN_CAP_MS;
+        let is_told = |open: &Open| open.delivery(me).is_some_and(|d| !d.stands_still());
+        let mut person_at = lately.map_or(Timestamp::default(), |lately| lately.person_at);
+        let mut hops = Vec::new();
+        for at in waiting.take(WAITING) {
+            let Some(open) = open(at) else { continue };
+            if open.hop == 0 {
+                person_at = person_at.max(open.at);
+            } else if of_here(&at) || (is_recent(open) && is_told(open)) {
+                hops.push((open.at, open.hop));
+            }
+        }
+        let waiting = hops.into_iter().filter(|(at, _)| *at > person_at).map(|(_, hop)| hop).max();
+        waiting.unwrap_or(0).max(lately.map_or(0, |lately| lately.hop_at(self.now)))
+    }
+
+    /// The hop of what the caller says, where this is what is taken for its cause. In a turn that it names it is that
+    /// turn's chain, and else that of what it was told last.
+    pub(crate) fn next_hop(&self, here: ConversationKey, cause: Option<u8>) -> u8 {
+        let heard = match cause {
+            Some(_) if self.by.turn.is_some() => 0,
+            _ => self.heard_hop(here),
+        };
+        cause.unwrap_or(0).max(heard).saturating_add(1)
+    }
+
+    /// Whether what an agent says wakes other agents unasked: it is no answer in the conversation of what caused it.
+    /// Refused where it has done so often enough without a person.
+    pub(super) fn check_wakes(
+        &self,
+        me: &Member,
+        answers: bool,
+        attention: &Attention,
+    ) -> Result<bool> {
+        let directory = self.directory();
+        let wakes = attention.told.iter().any(|told| {
+            told.member != me.key
+                && told.decision.mode.tells()
+                && matches!(told.decision.policy, Policy::MustRespond | Policy::MayRespond)
+                && directory.is_agent(told.member)
+        });
+        if answers || !wakes || !me.is_agent() || directory.is_stand_in(me.key) {
+            return Ok(false);
+        }
+        self.check_may_wake(me.key)?;
+        Ok(true)
+    }
+
+    pub(crate) fn check_may_wake(&self, me: MemberKey) -> Result<()> {
+        let most = limits::AGENT_WAKES_PER_HOUR;
+        let woke = self.ws.wake_history.of.get(&me).map(|lately| &lately.woke);
+        let recent = |at: &&Timestamp| self.now.since(**at) < HOUR_MS;
+        if woke.is_some_and(|woke| woke.iter().filter(recent).count() >= most) {
+            let why = format!(
+                "an agent tells other agents something unasked at most {most} times an hour without \
+                 a person; answer an event instead, or wait until a person asks you for something"
+            );
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        Ok(())
+    }
+
+    /// It has told other agents something unasked.
+    pub(crate) fn note_woke(&mut self) {
+        let (me, now) = (self.by.member, self.now);
+        self.ws.wake_history.woke(me, now);
+    }
+
+    /// What was told a member ends for it.
+    pub(crate) fn note_end(&mut self, at: EventRef, member: MemberKey) {
+        let room = self.ws.rooms.get(&at.conversation);
+        let open = room.and_then(|room| room.open.get(&at.seq));
+        let Some(open) = open.filter(|open| open.delivery(member).is_some_and(Delivery::is_open))
+        else {
+            return;
+        };
+        let (hop, told_at, now) = (open.hop, open.at, self.now);
+        self.ws.wake_history.ended(member, hop, told_at, now);
+    }
+}

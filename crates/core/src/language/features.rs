@@ -1,0 +1,254 @@
+//! What the flow of talk hears in a text: a few marks and some words, in a few dozen bytes.
+//!
+//! Only the first [`BYTES`] and [`WORDS`] are heard, so that a megabyte costs what a line does. The words are English;
+//! in another language nothing of it is found but question marks, names and words that come again, and the structure
+//! of the talk decides.
+
+/// So much of a text is heard.
+const BYTES: usize = 1_024;
+/// Words of one text that are kept to be found again.
+pub(crate) const WORDS: usize = 12;
+/// Longer words than this carry a subject, shorter ones mostly grammar.
+const SUBJECT_LETTERS: usize = 3;
+/// Words that begin with the same so many bytes are one: "install", "installed".
+const STEM: usize = 6;
+
+/// One text, as heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    pub asks: bool,
+    /// "you", "your".
+    pub second_person: bool,
+    pub thanks: bool,
+    pub greets: bool,
+    /// It begins as an answer does: "yes", "no", "ah", "well".
+    pub assents: bool,
+    /// "anyone", "guys".
+    pub to_all: bool,
+    /// "help", "trying", "error".
+    pub wants_help: bool,
+    /// It begins as what goes on does: "and", "but", "because".
+    pub goes_on: bool,
+    /// It begins as advice does: "try", "use", "check".
+    pub advises: bool,
+    /// "i", "my".
+    pub first_person: bool,
+    /// How many words it has, 255 at most.
+    pub length: u8,
+    words: [u32; WORDS],
+    kept: u8,
+    /// A bit for each kept word, so that most that are not kept are told by one look.
+    bits: u64,
+}
+
+impl Features {
+    pub fn of(text: &str) -> Self {
+        let mut heard = Self::default();
+        let text = beginning(text, BYTES);
+        if !(text.contains("://") || text.contains("www.")) {
+            heard.piece(text);
+            return heard;
+        }
+        let is_link = |piece: &&str| piece.contains("://") || piece.starts_with("www.");
+        let pieces = text.split_whitespace().filter(|piece| !is_link(piece));
+        pieces.for_each(|piece| heard.piece(piece));
+        heard
+    }
+
+    /// Hears a piece of the text that has no link in it.
+    fn piece(&mut self, piece: &str) {
+        self.asks |= match piece.is_ascii() {
+            true => piece.as_bytes().contains(&b'?'),
+            false => piece.contains(['?', '？', '؟', '⁇', '\u{37e}', '՞']),
+        };
+        words(piece).for_each(|word| self.word(word));
+    }
+
+    fn word(&mut self, word: &str) {
+        let key = hash(word);
+        let first = self.length == 0;
+        self.length = self.length.saturating_add(1);
+        if is_listed(key) {
+            self.listed(key, first);
+        }
+        let number = word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
+        let says_more = word.len() > SUBJECT_LETTERS || number;
+        let subject = says_more && !(is_listed(key) && GRAMMAR.contains(&key));
+        let key = hash(beginning(word, STEM));
+        if subject && usize::from(self.kept) < WORDS && !self.says(key) {
+            self.words[usize::from(self.kept)] = key;
+            self.kept += 1;
+            self.bits |= 1 << (key % 64);
+        }
+    }
+
+    /// Hears a word that may be in one of the lists.
+    fn listed(&mut self, key: u32, first: bool) {
+        self.second_person |= SECOND.contains(&key);
+        self.thanks |= THANKS.contains(&key);
+        self.greets |= first && GREETINGS.contains(&key);
+        self.assents |= first && ASSENT.contains(&key);
+        self.to_all |= ALL.contains(&key);
+        self.wants_help |= HELP.contains(&key);
+        self.goes_on |= first && GOES_ON.contains(&key);
+        self.advises |= first && ADVICE.contains(&key);
+        self.first_person |= FIRST.contains(&key);
+    }
+
+    fn says(&self, key: u32) -> bool {
+        self.bits & (1 << (key % 64)) != 0 && self.words[..usize::from(self.kept)].contains(&key)
+    }
+
+    /// How many words are kept.
+    pub fn kept(&self) -> u32 {
+        u32::from(self.kept)
+    }
+
+    /// Which of this text's words stand in the other, one bit a word.
+    pub fn shared(&self, other: &Self) -> u32 {
+        let words = self.words[..usize::from(self.kept)].iter().enumerate();
+        words.filter(|(_, word)| other.says(**word)).map(|(n, _)| 1 << n).sum()
+    }
+}
+
+/// Where a text names somebody in passing, without a sign or a mark of address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    Not,
+    Within,
+    /// It is the last word: "what do you think, scout?".
+    Last,
+}
+
+/// The words of a text, in which handles are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Spoken {
+    words: [u32; SPOKEN],
+    count: usize,
+    /// There were more than are kept.
+    goes_on: bool,
+}
+
+/// A handle further back in a text is not found in passing.
+const SPOKEN: usize = 64;
+
+impl Spoken {
+    pub fn of(text: &str) -> Self {
+        let mut spoken = Self { words: [0; SPOKEN], count: 0, goes_on: false };
+        for word in words(beginning(text, BYTES)) {
+            if spoken.count == SPOKEN {
+                spoken.goes_on = true;
+                break;
+            }
+            spoken.words[spoken.count] = hash(word);
+            spoken.count += 1;
+        }
+        spoken
+    }
+
+    /// Whether the handle stands in the text as a word of its own.
+    pub fn names(&self, handle: &str) -> Passing {
+        let key = hash(handle);
+        match self.words[..self.count].iter().rposition(|word| *word == key) {
+            Some(at) if at + 1 == self.count && !self.goes_on => Passing::Last,
+            Some(_) => Passing::Within,
+            None => Passing::Not,
+        }
+    }
+}
+
+/// So many bytes of a text at most.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '.');
+    let pieces = text.split(move |c| !is_part(c)).map(|w| w.trim_matches(['.', '-', '\'']));
+    pieces.filter(|word| !word.is_empty())
+}
+
+/// FNV-1a over the lower-case bytes. Two words that meet in it share a word too many, which decides nothing alone.
+const fn hash(word: &str) -> u32 {
+    let bytes = word.as_bytes();
+    let mut hash = 0x811c_9dc5_u32;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at].to_ascii_lowercase() as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+}
+
+const fn hashes<const N: usize>(words: [&str; N]) -> [u32; N] {
+    let mut all = [0; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = hash(words[at]);
+        at += 1;
+    }
+    all
+}
+
+const SECOND: [u32; 10] =
+    hashes(["you", "u", "your", "ur", "yours", "you're", "youre", "you'll", "you've", "yourself"]);
+const THANKS: [u32; 9] =
+    hashes(["thanks", "thank", "thx", "thanx", "thnx", "tnx", "ty", "cheers", "thankyou"]);
+const GREETINGS: [u32; 9] =
+    hashes(["hi", "hello", "hey", "hiya", "yo", "howdy", "morning", "greetings", "helo"]);
+const ASSENT: [u32; 32] = hashes([
+    "yes", "yeah", "yep", "yup", "no", "nope", "nah", "ya", "sure", "right", "ok", "okay", "k",
+    "correct", "true", "exactly", "ah", "oh", "lol", "haha", "heh", "hmm", "indeed", "well", "but",
+    "so", "and", "because", "it's", "that's", "then", "ahh",
+]);
+const ALL: [u32; 9] = hashes([
+    "anyone",
+    "anybody",
+    "someone",
+    "somebody",
+    "everyone",
+    "everybody",
+    "guys",
+    "folks",
+    "all",
+]);
+const GOES_ON: [u32; 8] = hashes(["and", "but", "so", "because", "or", "cause", "then", "also"]);
+const ADVICE: [u32; 22] = hashes([
+    "try", "use", "type", "run", "check", "look", "see", "go", "click", "open", "install", "read",
+    "just", "maybe", "do", "you", "if", "make", "get", "add", "did", "have",
+]);
+const FIRST: [u32; 8] = hashes(["i", "my", "i'm", "im", "i've", "i'll", "me", "ive"]);
+const HELP: [u32; 8] =
+    hashes(["help", "problem", "question", "trying", "install", "error", "issue", "problems"]);
+const GRAMMAR: [u32; 34] = hashes([
+    "this", "that", "with", "have", "just", "what", "from", "there", "don't", "dont", "like",
+    "will", "would", "then", "they", "know", "about", "some", "when", "does", "need", "your",
+    "it's", "that's", "yeah", "thanks", "okay", "here", "been", "them", "than", "also", "well",
+    "i'm",
+]);
+
+/// A bit for each word of the lists, by its hash, so that most other words are told by one look.
+static LISTED: [u64; 64] = {
+    let lists: [&[u32]; 10] =
+        [&SECOND, &THANKS, &GREETINGS, &ASSENT, &ALL, &HELP, &GOES_ON, &ADVICE, &FIRST, &GRAMMAR];
+    let (mut bits, mut list) = ([0; 64], 0);
+    while list < lists.len() {
+        let mut word = 0;
+        while word < lists[list].len() {
+            let key = lists[list][word];
+            bits[(key >> 6) as usize % 64] |= 1 << (key % 64);
+            word += 1;
+        }
+        list += 1;
+    }
+    bits
+};
+
+/// Whether a word may be in a list: surely not, when this says so.
+fn is_listed(key: u32) -> bool {
+    LISTED[(key >> 6) as usize % 64] & (1 << (key % 64)) != 0
+}

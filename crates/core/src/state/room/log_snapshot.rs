@@ -1,0 +1,92 @@
+//! Where a log begins, once its beginning was dropped (design section 3, "Archiving keeps the hash at its base").
+//!
+//! Invariant: a room replayed from its base and the events after it is the room replayed from its first event, but
+//! for what became of the messages that are gone.
+
+use std::sync::Arc;
+
+use crate::model::conversation::Conversation;
+use crate::model::event::Event;
+use crate::model::log_snapshot::LogSnapshot;
+use crate::model::thread::Thread;
+use crate::state::room::{Head, Room, listeners};
+
+impl LogSnapshot {
+    /// The base at `events`' end, which follow this one, or a log's beginning.
+    pub fn moved(
+        before: Option<&Self>,
+        conversation: &Conversation,
+        events: &[Arc<Event>],
+    ) -> Self {
+        let mut room = match before {
+            Some(base) => Room::at_base(conversation.clone(), base),
+            None => Room::new(conversation.clone()),
+        };
+        // Nobody is told of what was: a tally would be for nothing.
+        room.listeners.clear();
+        events.iter().for_each(|event| room.apply(event));
+        room.base()
+    }
+}
+
+impl Room {
+    /// The room as it was at its base, with all of it to be written; the events after it come next.
+    pub fn at_base(conversation: Conversation, base: &LogSnapshot) -> Self {
+        let settings = base.settings.clone();
+        let mut room = Self::new(Conversation { settings, ..conversation });
+        room.head = Head {
+            seq: base.seq,
+            hash: base.hash,
+            last_at: base.at,
+            unattended: base.unattended,
+            settled: base.seq,
+            base: base.seq,
+            version: 0,
+        };
+        room.listeners = listeners(&base.roster);
+        room.roster = base.roster.iter().copied().collect();
+        room.threads = base.threads.iter().map(|t| (t.key, Arc::new(t.clone()))).collect();
+        room.gone = base.gone.iter().copied().collect();
+        room.dirty.roster = base.roster.iter().map(|(m, p)| (*m, Some(*p))).collect();
+        room.dirty.threads = room.threads.keys().copied().collect();
+        room.dirty.gone = room.gone.clone();
+        room
+    }
+
+    /// What its events have made of the room so far.
+    fn base(&self) -> LogSnapshot {
+        let mut roster: Vec<_> = self.roster.iter().map(|(m, p)| (*m, *p)).collect();
+        roster.sort_by_key(|(member, _)| *member);
+        let mut threads: Vec<_> = self.threads.values().map(|t| Thread::clone(t)).collect();
+        threads.sort_by_key(|thread| thread.key);
+        LogSnapshot {
+            seq: self.head.seq,
+            hash: self.head.hash,
+            at: self.head.last_at,
+            unattended: self.head.unattended,
+            settings: self.conversation.settings.clone(),
+            roster,
+            threads,
+            gone: self.gone.iter().copied().collect(),
+        }
+    }
+
+    /// A base that the log does not have yet.
+    pub fn new_base(&self) -> Option<&Arc<LogSnapshot>> {
+        self.dirty.base.as_ref()
+    }
+
+    /// Drops what is at or before the base, here and in the log.
+    pub fn trim(&mut self, base: LogSnapshot) {
+        let through = base.seq;
+        self.head.base = through;
+        self.tail.retain(|event| event.seq > through);
+        self.talk.retain(|said| said.seq > through);
+        self.lines.retain(|_, line| line.seq > through);
+        self.closed.retain(|open| open.seq > through);
+        self.messages.retain(|seq, _| *seq > through);
+        self.dirty.messages.retain(|seq| *seq > through);
+        self.sent.forget(through);
+        self.dirty.base = Some(Arc::new(base));
+    }
+}

@@ -1,0 +1,13 @@
+//! When a commit is answered.
+
+/// When a commit counts as done, and when its commands are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sync {
+    /// On disk before the answer.
+    #[default]
+    Full,
+    /// Written but not synced before the answer: a power cut loses what was answered. For comparisons.
+    DangerousNormal,
+    /// Answered before the commit: shows that the tests would see it.
+    DangerousAnswerFirst,
+}

@@ -1,0 +1,31 @@
+//! Who has left a conversation, or a thread of it, without giving up its seat: as replayed from the log.
+
+use chorus_core::model::ids::{ConversationKey, MemberKey, ThreadKey};
+
+use crate::db::{Db, Result, Table};
+
+pub(crate) static DEPARTED: Table =
+    Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
+
+/// Where a member has left: all of the conversation, or one thread.
+pub(crate) type Place = (MemberKey, Option<ThreadKey>);
+
+pub(crate) fn set(
+    db: &dyn Db,
+    workspace: i64,
+    key: ConversationKey,
+    (member, thread): Place,
+    on: bool,
+) -> Result<()> {
+    let thread = thread.map_or(0, |t| t.0);
+    let values = [workspace.into(), key.0.into(), member.0.into(), thread.into()];
+    if on { db.put(&DEPARTED, &values) } else { db.remove(&DEPARTED, &values) }
+}
+
+pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Place>> {
+    let sql = format!("{} WHERE workspace = $1 AND conversation = $2", DEPARTED.select());
+    db.all(&sql, &[workspace.into(), key.0.into()], |row| {
+        let thread: u64 = row.int(3)?;
+        Ok((MemberKey(row.int(2)?), (thread > 0).then_some(ThreadKey(thread))))
+    })
+}

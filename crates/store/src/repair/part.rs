@@ -1,0 +1,104 @@
+//! What is mended, by name, as reports and the audit log say it.
+
+use std::fmt;
+
+use chorus_core::model::ids::{ConversationKey, Seq};
+
+/// What of a conversation was mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Its row: title and settings.
+    Conversation,
+    Head,
+    Seat,
+    Thread,
+    /// The work of a thread: status, bindings, progress.
+    Work,
+    Message,
+    AssetReference,
+    Delivery,
+    Turn,
+    Stimulus,
+    Digest,
+    Cursor,
+    /// An agent's connection string.
+    Endpoint,
+    /// An inbox, or a channel of one.
+    Inbox,
+    /// The member that runs the room.
+    Operator,
+    /// The index of search, which is of all conversations.
+    Search,
+    /// Where the database ends, which is before it should.
+    LogEnd,
+    /// The indexes of the database, each made of its rows.
+    Index,
+}
+
+impl Part {
+    pub const ALL: [Self; 18] = [
+        Self::Conversation,
+        Self::Head,
+        Self::Seat,
+        Self::Thread,
+        Self::Work,
+        Self::Message,
+        Self::AssetReference,
+        Self::Delivery,
+        Self::Turn,
+        Self::Stimulus,
+        Self::Digest,
+        Self::Cursor,
+        Self::Endpoint,
+        Self::Inbox,
+        Self::Operator,
+        Self::Search,
+        Self::LogEnd,
+        Self::Index,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Head => "head",
+            Self::Seat => "seat",
+            Self::Thread => "thread",
+            Self::Work => "thread_work",
+            Self::Message => "message",
+            Self::AssetReference => "asset_reference",
+            Self::Delivery => "delivery",
+            Self::Turn => "turn",
+            Self::Stimulus => "stimulus",
+            Self::Digest => "digest",
+            Self::Cursor => "cursor",
+            Self::Endpoint => "endpoint",
+            Self::Inbox => "inbox",
+            Self::Operator => "operator",
+            Self::Search => "search",
+            Self::LogEnd => "log_end",
+            Self::Index => "index",
+        }
+    }
+}
+
+/// One thing that was mended, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    pub part: Part,
+    pub conversation: Option<ConversationKey>,
+    pub seq: Option<Seq>,
+    pub what: String,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(conversation) = self.conversation {
+            write!(f, "conversation {conversation}")?;
+            if let Some(seq) = self.seq {
+                write!(f, ", event {seq}")?;
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{}: {}", self.part.name(), self.what)
+    }
+}
