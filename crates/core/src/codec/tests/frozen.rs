@@ -13,10 +13,10 @@ use super::rows::{
 use super::*;
 use crate::codec::work::tests::thread_work;
 use crate::model::asset::Media;
-use crate::model::audit::Act;
+use crate::model::audit::Action;
 use crate::model::caller::Authority;
 use crate::model::conversation::{Replies, Settings, Visibility};
-use crate::model::delivery::Disposition;
+use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
 use crate::model::member::MemberKind;
@@ -155,7 +155,7 @@ fn codes_of_every_enum_are_as_they_were() {
         ($($name:ident),* $(,)?) => { [$((stringify!($name), codes::<$name>())),*] };
     }
     let now = all![
-        Act,
+        Action,
         Authority,
         BindingKind,
         Code,
@@ -187,7 +187,7 @@ fn codes_of_every_enum_are_as_they_were() {
     check(
         &now,
         &[
-            ("Act", "570f046330821ba1"),
+            ("Action", "570f046330821ba1"),
             ("Authority", "c6d140e2a6b59806"),
             ("BindingKind", "7dcdb68fe6bbf160"),
             ("Code", "67a232584dc7fc11"),

@@ -12,7 +12,7 @@ use crate::codec::Coded;
 use crate::codec::work::tests::thread_work;
 use crate::model::approval::{Arguments, Asked};
 use crate::model::audit::Record;
-use crate::model::base::Base;
+use crate::model::log_snapshot::LogSnapshot;
 use crate::model::digest::{Digest, Part};
 use crate::model::endpoint::Secret;
 use crate::model::event::Idempotency;
@@ -83,10 +83,10 @@ prop_compose! {
         roster in btree_map(member(), coded(), 0..4),
         mut threads in vec(thread(), 0..3),
         gone in btree_set((member(), option::of(key())), 0..4),
-    ) -> Base {
+    ) -> LogSnapshot {
         threads.sort_by_key(|thread| thread.key);
         let (roster, gone) = (roster.into_iter().collect(), gone.into_iter().collect());
-        Base { seq, hash, at, unattended, settings, roster, threads, gone }
+        LogSnapshot { seq, hash, at, unattended, settings, roster, threads, gone }
     }
 }
 
