@@ -370,7 +370,7 @@ fn an_output_of_an_older_program_is_read() {
     let message = Message { text: "it is green".into(), ..Message::default() };
     let mut out = Writer(old);
     out.byte(1);
-    body::put_message(&mut out, &message);
+    message.put(&mut out);
     let read = read_turn(&out.0).expect("an old row");
     assert_eq!(read.leases, [lease]);
     let [output] = &read.outputs[..] else { panic!("{read:?}") };
