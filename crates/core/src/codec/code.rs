@@ -1,5 +1,7 @@
 //! The numbers under which enums are stored. A number is never reused.
 
+use super::stored::Stored;
+use super::{Corrupt, Reader, Result, Writer};
 use crate::model::asset::Media;
 use crate::model::attention::{Directedness, Intent, Mode, Policy, Priority, Rule};
 use crate::model::audit::Action;
@@ -32,6 +34,16 @@ macro_rules! coded {
 
             fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$case),)+ _ => None }
+            }
+        }
+
+        impl Stored for $name {
+            fn put(&self, out: &mut Writer) {
+                out.byte(self.code());
+            }
+
+            fn get(r: &mut Reader<'_>) -> Result<Self> {
+                Self::from_code(r.byte()?).ok_or(Corrupt)
             }
         }
     };

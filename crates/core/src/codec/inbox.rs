@@ -1,94 +1,78 @@
 //! Inboxes, and the channels that deliver to them, for their rows.
 
-use super::stimulus::{get_time, get_uid, put_time, put_uid};
-use super::{Corrupt, Reader, Result, Writer};
+use super::form::{Present, Trailing};
+use super::stored::{Own, Part, Stored};
+use super::{Corrupt, Reader, Result, Writer, read};
 use crate::model::endpoint::Secret;
-use crate::model::ids::{MemberKey, Seq, Timestamp};
+use crate::model::ids::Seq;
 use crate::model::inbox::{Checks, Inbox, Remote, Trouble};
 
-pub fn inbox(i: &Inbox) -> Vec<u8> {
-    let mut out = Writer::default();
-    put_uid(&mut out, Some(i.uid));
-    for member in [i.agent, i.people, i.agents, i.created_by] {
-        out.number(member.0.into());
-    }
-    out.text(&i.name);
-    out.0.extend_from_slice(&i.secret);
-    out.number(i.checks.allow.len() as u64);
-    i.checks.allow.iter().for_each(|network| out.text(network));
-    out.optional_text(i.checks.signing.as_ref().map(|s| &*s.0));
-    out.optional_text(i.checks.key.as_deref());
-    out.signed(i.created_at.0);
-    put_time(&mut out, i.rotated_at);
-    out.number(i.channels.into());
-    put_time(&mut out, i.trouble.as_ref().map(|t| t.at));
-    if let Some(trouble) = &i.trouble {
-        out.text(&trouble.what);
-    }
-    out.0
-}
+row!(inbox, read_inbox: Inbox);
 
-pub fn read_inbox(bytes: &[u8]) -> Result<Inbox> {
-    let mut reader = Reader(bytes);
-    let r = &mut reader;
-    let uid = get_uid(r)?.ok_or(Corrupt)?;
-    let mut members = [MemberKey::default(); 4];
-    for member in &mut members {
-        *member = MemberKey(r.small()?);
+record!(Inbox {
+    uid: Present,
+    agent,
+    people,
+    agents,
+    created_by,
+    name,
+    secret,
+    checks,
+    created_at,
+    rotated_at,
+    channels,
+    trouble,
+});
+
+record!(Checks { allow, signing, key });
+
+record!(Trouble { at, what });
+
+impl Stored for Secret {
+    fn put(&self, out: &mut Writer) {
+        self.0.put(out);
     }
-    let [agent, people, agents, created_by] = members;
-    let name = r.text()?;
-    let secret = r.bytes(32)?.try_into().map_err(|_| Corrupt)?;
-    let count = r.count()?;
-    let allow = (0..count).map(|_| r.text()).collect::<Result<_>>()?;
-    let signing = r.optional_text()?.map(Secret);
-    let key = r.optional_text()?;
-    let created_at = Timestamp(r.signed()?);
-    let (rotated_at, channels) = (get_time(r)?, r.small()?);
-    let trouble = match get_time(r)? {
-        Some(at) => Some(Trouble { at, what: r.text()? }),
-        None => None,
-    };
-    reader.end()?;
-    let checks = Checks { allow, signing, key };
-    Ok(Inbox {
-        uid,
-        agent,
-        name,
-        secret,
-        people,
-        agents,
-        checks,
-        created_by,
-        created_at,
-        rotated_at,
-        channels,
-        trouble,
-    })
+
+    fn get(r: &mut Reader<'_>) -> Result<Self> {
+        r.text().map(Self)
+    }
 }
 
 /// How far what was said in a channel elsewhere was sent; its callbacks have rows of their own.
 pub fn remote(r: &Remote) -> Vec<u8> {
     let mut out = Writer::default();
-    out.number(r.said.0);
-    out.number(r.sent.0);
-    if r.sender > 0 {
-        out.number(r.sender.into());
-    }
+    Sent { said: r.said, sent: r.sent, sender: r.sender }.put(&mut out);
     out.0
 }
 
 /// What [`remote`] wrote: the newest message for the service, the newest that was sent, and which host sends.
 pub fn read_remote(bytes: &[u8]) -> Result<(Seq, Seq, u32)> {
-    let mut reader = Reader(bytes);
-    let (said, sent) = (Seq(reader.number()?), Seq(reader.number()?));
-    // A host that shares with nobody has no number.
-    let sender = match reader.0.is_empty() {
-        true => 0,
-        false => Some(reader.small()?).filter(|host| *host > 0).ok_or(Corrupt)?,
-    };
-    reader.end()?;
-    Ok((said, sent, sender))
+    read(bytes).map(|Sent { said, sent, sender }| (said, sent, sender))
+}
+
+/// What is stored of a [`Remote`].
+struct Sent {
+    said: Seq,
+    sent: Seq,
+    sender: u32,
+}
+
+record!(Sent { said, sent, sender: Trailing });
+
+/// A host that shares with nobody has no number.
+impl Part<u32> for Own {
+    fn is_absent(sender: &u32) -> bool {
+        *sender == 0
+    }
+
+    fn put_part(sender: &u32, out: &mut Writer) {
+        sender.put(out);
+    }
+
+    fn get_part(sender: &mut u32, r: &mut Reader<'_>) -> Result<()> {
+        *sender = Some(r.small()?).filter(|host| *host > 0).ok_or(Corrupt)?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,13 @@
 //!
 //! One value has one encoding, so that a body's bytes can be hashed; codes are explicit numbers that are
 //! never reused. Reading never panics: whatever is not an encoding is [`Corrupt`].
+//!
+//! One declaration makes both directions of a type (`declare.rs`): `record!` lists the fields of a struct,
+//! `cases!` the tags of an enum, `coded!` those of an enum without fields; `row!` names the two functions of
+//! what has a row. Only a type that these cannot describe implements `Stored` by hand.
+
+#[macro_use]
+mod declare;
 
 mod approval;
 mod attention;
@@ -10,12 +17,14 @@ mod base;
 mod body;
 mod code;
 mod digest;
+mod form;
 mod inbox;
 mod open;
 mod project;
 mod projection;
 mod schedule;
 mod stimulus;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -39,6 +48,8 @@ pub use schedule::{read_schedule, schedule};
 pub use stimulus::{read_stimulus, stimulus};
 pub use turn::{read_turn, turn};
 pub use work::{read_work, work};
+
+use stored::Stored;
 
 /// Bytes that no value encodes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,20 +100,6 @@ impl Writer {
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend_from_slice(text.as_bytes());
-    }
-
-    fn optional_text(&mut self, text: Option<&str>) {
-        match text {
-            Some(text) => {
-                self.byte(1);
-                self.text(text);
-            }
-            None => self.byte(0),
-        }
-    }
-
-    fn code(&mut self, value: impl Coded) {
-        self.byte(value.code());
     }
 }
 
@@ -161,18 +158,6 @@ impl Reader<'_> {
         std::str::from_utf8(bytes).map(Arc::from).map_err(|_| Corrupt)
     }
 
-    fn optional_text(&mut self) -> Result<Option<Arc<str>>> {
-        match self.byte()? {
-            0 => Ok(None),
-            1 => self.text().map(Some),
-            _ => Err(Corrupt),
-        }
-    }
-
-    fn code<T: Coded>(&mut self) -> Result<T> {
-        T::from_code(self.byte()?).ok_or(Corrupt)
-    }
-
     /// How many items follow: never more than there are bytes left, so that a length cannot ask for memory.
     fn count(&mut self) -> Result<usize> {
         let count: usize = self.small()?;
@@ -182,4 +167,12 @@ impl Reader<'_> {
     fn end(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Corrupt) }
     }
+}
+
+/// Reads the value that all of `bytes` are the encoding of.
+fn read<T: Stored>(bytes: &[u8]) -> Result<T> {
+    let mut reader = Reader(bytes);
+    let value = T::get(&mut reader)?;
+    reader.end()?;
+    Ok(value)
 }

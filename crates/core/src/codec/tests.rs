@@ -22,7 +22,9 @@ use crate::model::reaction::Signal;
 use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::model::turn::{Lease, Output, Turn};
 
+mod frozen;
 mod open;
+mod rows;
 mod settings;
 use open::opened;
 use settings::settings;
@@ -84,6 +86,7 @@ fn change() -> impl Strategy<Value = Change> {
         (member(), select(Participation::ALL.as_slice()))
             .prop_map(|(member, participation)| Change::Joined { member, participation }),
         member().prop_map(|member| Change::Left { member }),
+        member().prop_map(|member| Change::Withdrew { member }),
         message().prop_map(Change::Posted),
         (seq(), message()).prop_map(|(message, content)| Change::Edited { message, content }),
         seq().prop_map(|message| Change::Deleted { message }),
@@ -367,7 +370,7 @@ fn an_output_of_an_older_program_is_read() {
     let message = Message { text: "it is green".into(), ..Message::default() };
     let mut out = Writer(old);
     out.byte(1);
-    body::put_message(&mut out, &message);
+    message.put(&mut out);
     let read = read_turn(&out.0).expect("an old row");
     assert_eq!(read.leases, [lease]);
     let [output] = &read.outputs[..] else { panic!("{read:?}") };

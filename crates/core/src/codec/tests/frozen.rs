@@ -1,0 +1,220 @@
+//! The bytes of every type, and what is read from damaged ones, are the same as ever: rows, exports and
+//! hashes depend on them. A constant here changes only when a type gains a field or a case.
+
+use std::fmt::Debug;
+
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sha2::{Digest as _, Sha256};
+
+use super::rows::{
+    approvals, audits, bases, digests, inboxes, projects, remotes, schedules, stimuli, tasks,
+};
+use super::*;
+use crate::codec::work::tests::thread_work;
+use crate::model::asset::Media;
+use crate::model::audit::Action;
+use crate::model::caller::Authority;
+use crate::model::conversation::{Replies, Settings, Visibility};
+use crate::model::disposition::Disposition;
+use crate::model::endpoint::State as EndpointState;
+use crate::model::error::Code;
+use crate::model::member::MemberKind;
+use crate::model::project::TaskState;
+use crate::model::schedule::Fired;
+use crate::model::stimulus::{StimulusKind, StimulusState};
+use crate::model::thread::work::{BindingKind, WorkStatus};
+
+/// Values of each type.
+const VALUES: usize = 128;
+/// Places in a value's bytes that are damaged.
+const PLACES: usize = 40;
+
+/// A hash over the bytes of many values, and over what each damaged copy of them is read as.
+fn hash<T: Debug>(
+    values: impl Strategy<Value = T>,
+    put: impl Fn(&T) -> Vec<u8>,
+    again: impl Fn(&T, &[u8]) -> Result<Vec<u8>>,
+) -> String {
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let mut hash = Sha256::new();
+    for _ in 0..VALUES {
+        let value = values.new_tree(&mut runner).unwrap().current();
+        let bytes = put(&value);
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(&bytes);
+        let mut read = |bytes: &[u8]| match again(&value, bytes) {
+            Ok(bytes) => hash.update([&[1], &*bytes].concat()),
+            Err(Corrupt) => hash.update([0]),
+        };
+        read(&bytes);
+        for end in [0, 1, 0x80] {
+            read(&[&*bytes, &[end]].concat());
+        }
+        for at in (0..bytes.len()).step_by(bytes.len() / PLACES + 1) {
+            read(&bytes[..at]);
+            for mask in [1, 2, 0x10, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= mask;
+                read(&damaged);
+            }
+        }
+    }
+    short(hash)
+}
+
+/// A hash over all codes of an enum.
+fn codes<T: Coded + Debug>() -> String {
+    let mut hash = Sha256::new();
+    for (code, value) in (0..=u8::MAX).filter_map(|c| T::from_code(c).map(|value| (c, value))) {
+        assert_eq!(value.code(), code);
+        hash.update(format!("{code} {value:?};"));
+    }
+    short(hash)
+}
+
+fn short(hash: Sha256) -> String {
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn check(now: &[(&str, String)], frozen: &[(&str, &str)]) {
+    let now = now.iter().map(|(name, hash)| (*name, &**hash)).collect::<Vec<_>>();
+    assert_eq!(now, frozen);
+}
+
+#[test]
+fn bytes_of_every_type_are_as_they_were() {
+    let at = Timestamp(1_700_000_000_000);
+    let (seq, chain) = (Seq(9), [3; 32]);
+    let later = |bytes: &[u8]| {
+        let mut read = Settings::default();
+        read_later_settings(bytes, &mut read).map(|()| later_settings(&read))
+    };
+    let now = [
+        ("body", hash(change(), body, |c, b| read_body(c.code(), b).map(|c| body(&c)))),
+        ("later_settings", hash(settings(), later_settings, |_, b| later(b))),
+        ("attention", hash(decided(), attention, |_, b| read_attention(b).map(|v| attention(&v)))),
+        ("open", hash(opened(), open, |_, b| read_open(b).map(|v| open(&v)))),
+        ("turn", hash(turns(), turn, |_, b| read_turn(b).map(|v| turn(&v)))),
+        ("digest", hash(digests(), digest, |_, b| read_digest(b).map(|v| digest(&v)))),
+        ("work", hash(thread_work(), work, |_, b| read_work(b).map(|v| work(&v)))),
+        ("base", hash(bases(), base, |_, b| read_base(seq, chain, at, b).map(|v| base(&v)))),
+        ("stimulus", hash(stimuli(), stimulus, |_, b| read_stimulus(b).map(|v| stimulus(&v)))),
+        ("schedule", hash(schedules(), schedule, |_, b| read_schedule(b).map(|v| schedule(&v)))),
+        ("project", hash(projects(), project, |_, b| read_project(b).map(|v| project(&v)))),
+        ("task", hash(tasks(), task, |_, b| read_task(b).map(|v| task(&v)))),
+        ("inbox", hash(inboxes(), inbox, |_, b| read_inbox(b).map(|v| inbox(&v)))),
+        ("remote", hash(remotes(), remote, |_, b| read_remote(b).map(|v| format!("{v:?}").into()))),
+        (
+            "audit",
+            hash(audits(), |v| audit(at, v), |_, b| read_audit(at, b).map(|v| audit(at, &v))),
+        ),
+        ("asked", hash(approvals(), asked, |_, b| read_asked(b).map(|v| asked(&v)))),
+        (
+            "members",
+            hash(btree_set(member(), 0..9), members, |_, b| read_members(b).map(|v| members(&v))),
+        ),
+        (
+            "reactions",
+            hash(
+                vec((member(), select(Signal::ALL.as_slice())), 0..9),
+                |v| reactions(v),
+                |_, b| read_reactions(b).map(|v| reactions(&v)),
+            ),
+        ),
+    ];
+    check(
+        &now,
+        &[
+            ("body", "fe5fe507bee1831f"),
+            ("later_settings", "a2d83daab0dfbb98"),
+            ("attention", "b95e184462507ee1"),
+            ("open", "788130ecb4d593b2"),
+            ("turn", "e6584356399562a2"),
+            ("digest", "c1809d8cfb58f059"),
+            ("work", "55921a570a25e139"),
+            ("base", "7289c4dd6c714ae2"),
+            ("stimulus", "a0397fd66d2e5498"),
+            ("schedule", "9f4d2fbf0720b2a8"),
+            ("project", "38eb21983247d6e8"),
+            ("task", "cdddabd92c61f84b"),
+            ("inbox", "14a7b78592723a18"),
+            ("remote", "f26a005925295155"),
+            ("audit", "9d1f9bd49cfcab2c"),
+            ("asked", "94d910f46cd0ca09"),
+            ("members", "8e3e619c6fa4c83d"),
+            ("reactions", "e7d36ba6d05dc059"),
+        ],
+    );
+}
+
+#[test]
+fn codes_of_every_enum_are_as_they_were() {
+    macro_rules! all {
+        ($($name:ident),* $(,)?) => { [$((stringify!($name), codes::<$name>())),*] };
+    }
+    let now = all![
+        Action,
+        Authority,
+        BindingKind,
+        Code,
+        ConversationKind,
+        Directedness,
+        Disposition,
+        EndpointState,
+        Fired,
+        Intent,
+        Media,
+        MemberKind,
+        MessageKind,
+        Mode,
+        Participation,
+        Policy,
+        Priority,
+        Reason,
+        Replies,
+        Rule,
+        Signal,
+        StimulusKind,
+        StimulusState,
+        TaskState,
+        ThreadKind,
+        ThreadStatus,
+        Visibility,
+        WorkStatus,
+    ];
+    check(
+        &now,
+        &[
+            ("Action", "570f046330821ba1"),
+            ("Authority", "c6d140e2a6b59806"),
+            ("BindingKind", "7dcdb68fe6bbf160"),
+            ("Code", "67a232584dc7fc11"),
+            ("ConversationKind", "14aa24340aab10dd"),
+            ("Directedness", "42806612b7f3fa28"),
+            ("Disposition", "42a0736c95f86941"),
+            ("EndpointState", "7ed75c4704fb3d15"),
+            ("Fired", "0eb577165832ca77"),
+            ("Intent", "fd5a9cead71c28a6"),
+            ("Media", "8acd11598725a349"),
+            ("MemberKind", "a80e1ac239ee785d"),
+            ("MessageKind", "3d54113eaa3e4dfb"),
+            ("Mode", "548a9ba38f3b08bc"),
+            ("Participation", "2c717965def933a4"),
+            ("Policy", "4a3258c4f5fc8d8b"),
+            ("Priority", "487ad600e035d9ad"),
+            ("Reason", "67ec36641a872155"),
+            ("Replies", "1e3af5eb74e04111"),
+            ("Rule", "de2085e02488390a"),
+            ("Signal", "596fd76370d6513c"),
+            ("StimulusKind", "ecc38c6584a174e1"),
+            ("StimulusState", "4883a84629d706be"),
+            ("TaskState", "c76e423ce6397a6f"),
+            ("ThreadKind", "5bd3986131225c15"),
+            ("ThreadStatus", "74b5a8629c69e14d"),
+            ("Visibility", "4c5d58c281cca427"),
+            ("WorkStatus", "a2cdd6350f184774"),
+        ],
+    );
+}
