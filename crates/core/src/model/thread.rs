@@ -84,7 +84,7 @@ pub struct Thread {
     pub kind: ThreadKind,
     pub status: ThreadStatus,
     pub owner: Option<MemberKey>,
-    /// The thread seq of its newest message; rises by exactly one.
+    /// The thread seq of its newest message; increases by exactly one.
     pub last_seq: u64,
     pub participants: BTreeSet<MemberKey>,
     /// Agents' messages since a person spoke or the status changed.
@@ -95,7 +95,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Whether anything more is to come of it: the thread is open, and so is its work.
+    /// Whether more can be expected: both the thread and its work are open.
     pub fn is_live(&self) -> bool {
         matches!(self.status, ThreadStatus::Active | ThreadStatus::Blocked)
             && !self.work.status.is_over()
