@@ -158,8 +158,8 @@ fn next_close(bytes: &[u8], from: usize, end: usize, seen: &mut usize) -> Option
     (at < end && bytes[at] == b')').then_some(at)
 }
 
-/// Addresses: `scheme://…`, `www.…` and `host.name/…`, up to the next space. Punctuation that ends a
-/// sentence is not part of an address.
+/// Addresses: `scheme://…`, `www.…` and `host.name/…`, up to the next space. Punctuation that ends
+/// a sentence is not part of an address.
 fn links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for range in shown {

@@ -409,7 +409,8 @@ impl Event {
         hasher.finalize().into()
     }
 
-    /// The chain's next hash: over the previous one, the version, the canonical header and the content hash.
+    /// The chain's next hash: over the previous one, the version, the canonical header and the
+    /// content hash.
     pub fn chain(&self, previous: &Hash) -> Hash {
         let mut header = Header::default();
         header.put(u128::from(self.conversation.0));

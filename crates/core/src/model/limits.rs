@@ -35,7 +35,8 @@ pub const TURN_CAP_MS: i64 = 30 * 60_000;
 pub const TURN_QUIET_MS: i64 = 60_000;
 /// A session that has been disconnected this long loses its accepted work (design section 5).
 pub const SESSION_GONE_MS: i64 = 60_000;
-/// Redelivery of an unanswered obligation, from the event's own time (design section 5, "Deadlines").
+/// Redelivery of an unanswered obligation, from the event's own time (design section 5,
+/// "Deadlines").
 pub const REDELIVER_MS: [i64; 2] = [60_000, 120_000];
 /// Default interval from a followed channel's first message to its digest.
 pub const DIGEST_MS: i64 = 15 * 60_000;

@@ -1,5 +1,5 @@
-//! A thread: the unit of work inside a conversation (threads spec section 2.1, channels spec "canonical
-//! root threads": one thing, not two).
+//! A thread: the unit of work inside a conversation (threads spec section 2.1, channels spec
+//! "canonical root threads": one thing, not two).
 
 pub mod work;
 
@@ -58,8 +58,8 @@ impl ThreadStatus {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// Whether a thread may go from this status to `next` (design section 5, "Threads"); the same status
-    /// again is a no-op, and closed is final.
+    /// Whether a thread may go from this status to `next` (design section 5, "Threads"); the same
+    /// status again is a no-op, and closed is final.
     pub fn may_become(self, next: Self) -> bool {
         use ThreadStatus::{Active, Blocked, Closed, Resolved};
         self == next

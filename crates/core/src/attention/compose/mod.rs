@@ -78,8 +78,8 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         Self { settings, windows: Vec::new(), authors: VecDeque::new(), ready: VecDeque::new() }
     }
 
-    /// Takes a fragment. One that names somebody else closes its author's window and opens a new one; an
-    /// immediate one closes it with itself inside.
+    /// Takes a fragment. One that names somebody else closes its author's window and opens a new
+    /// one; an immediate one closes it with itself inside.
     pub fn push(&mut self, fragment: Fragment<A, T>, now: Timestamp) {
         let author = self.author(&fragment.author);
         // An author who has posted has stopped typing.

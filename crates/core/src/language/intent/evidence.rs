@@ -100,7 +100,8 @@ impl Evidence {
         self.cancel |= cancels && !not_cancel;
     }
 
-    /// Whether a question word opens a question here and not a subordinate clause or an exclamation.
+    /// Whether a question word opens a question here and not a subordinate clause or an
+    /// exclamation.
     fn opens_question(
         &self,
         words: &[&str],

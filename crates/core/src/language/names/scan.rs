@@ -156,8 +156,8 @@ impl Scan<'_> {
         !ends.into_iter().any(|(length, _)| self.index.knows(&folded[..length]))
     }
 
-    /// Whether what follows makes the name part of something longer: a package (`@scope/name`) or an
-    /// address on another server (`@name@host.name`).
+    /// Whether what follows makes the name part of something longer: a package (`@scope/name`) or
+    /// an address on another server (`@name@host.name`).
     fn goes_on(&self, end: usize, limit: usize) -> bool {
         let mut after = self.text[end..limit].chars();
         match after.next() {
