@@ -1,10 +1,10 @@
-//! Everything Chorus can decide without asking the world.
+//! The pure core of Chorus: every decision that needs no I/O.
 //!
-//! No I/O, no clock, no randomness and no wire format in here: time and ids are passed in, and every
-//! rule is a function from facts to a decision. That is what makes a policy table a table test and a
-//! week of traffic a one-second simulation.
+//! There is no I/O, clock, randomness or wire format in here. Times and ids are passed in, and
+//! every rule is a function from facts to a decision. So a policy table is tested as a table, and a
+//! week of traffic is simulated in a second.
 //!
-//! The modules stand in layers; each uses only those above it.
+//! The modules form layers; each uses only those above it.
 
 pub mod model;
 

@@ -1,4 +1,5 @@
-//! What waits for a person. It is part of the directory, which holds all of it in memory.
+//! Approvals that wait for a person. They are part of the directory, which holds all of them in
+//! memory.
 
 use std::sync::Arc;
 

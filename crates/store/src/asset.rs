@@ -1,7 +1,8 @@
-//! Files, their bytes, and which message refers to which.
+//! Files, their bytes, and the messages that refer to them.
 //!
-//! The bytes stand in the database, as everything else does, so that a backup has them, a host beside this one, and an
-//! export. References are a projection of the log: [`log`] makes them of one event after the other.
+//! The bytes are in the database like everything else, so that backups, exports and other hosts of
+//! the database have them. References are a projection of the log: [`log`] derives them event by
+//! event.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub(crate) static REF: Table =
     Table::new("asset_ref", 4, &["workspace", "conversation", "seq", "asset"])
         .trimmed_where("seq > 0 AND seq <= $3");
 
-/// Messages looked at to find one that a member is shown.
+/// Messages examined to find one that a member may see.
 const LOOKED_AT: u64 = 256;
 /// Files dropped by one sweep.
 const SWEPT: u64 = 200;
@@ -56,7 +57,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, kept: &Kept) -> Result<()> {
     )
 }
 
-/// Bytes that were dropped meanwhile have no small picture.
+/// Has no effect if the bytes were dropped meanwhile.
 pub(crate) fn put_thumbnail(
     db: &dyn Db,
     workspace: i64,
@@ -67,7 +68,7 @@ pub(crate) fn put_thumbnail(
     db.execute(sql, &[thumbnail.into(), workspace.into(), hash.into()]).map(drop)
 }
 
-/// How many bytes the files have that a member has brought.
+/// The total size of the files that a member has uploaded.
 pub(crate) fn stored_by(db: &dyn Db, workspace: i64, member: MemberKey) -> Result<u64> {
     let sql = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM asset
         WHERE workspace = $1 AND member = $2";
@@ -79,7 +80,7 @@ pub(crate) fn get(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Asset>
     db.get(&ASSET, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
 }
 
-/// The file of that name with these bytes that a member has brought.
+/// The file with this name and these bytes that a member has uploaded.
 pub(crate) fn of(
     db: &dyn Db,
     workspace: i64,
@@ -100,7 +101,7 @@ pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<Asset>> {
     db.all(&sql, &[workspace.into()], read)
 }
 
-/// The bytes of files with this hash, and a small picture of them.
+/// The bytes of files with this hash, and their thumbnail.
 #[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
 pub(crate) fn data(
     db: &dyn Db,
@@ -112,7 +113,7 @@ pub(crate) fn data(
     })
 }
 
-/// What an event changes about who refers to what.
+/// Applies the changes of references that an event makes.
 pub(crate) fn log(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
     let key = event.conversation;
     match &event.change {
@@ -129,12 +130,12 @@ pub(crate) fn log(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
     }
 }
 
-/// Whether a reference is of a part of the log that is kept.
+/// Whether a reference belongs to a part of the log that is kept.
 pub(crate) fn is_kept(seq: Seq, base: Seq) -> bool {
     seq > base || seq == PINNED
 }
 
-/// Sets what is pinned to a conversation.
+/// Sets the pinned files of a conversation.
 pub(crate) fn pin(db: &dyn Db, workspace: i64, key: ConversationKey, pins: &[Uid]) -> Result<()> {
     forget(db, workspace, key, PINNED)?;
     pins.iter().try_for_each(|asset| set_ref(db, workspace, key, PINNED, *asset, true))
@@ -151,7 +152,7 @@ fn refer(
     assets.try_for_each(|asset| set_ref(db, workspace, key, seq, asset, true))
 }
 
-/// Whether a message refers to a file.
+/// Adds or removes the reference of a message to a file.
 pub(crate) fn set_ref(
     db: &dyn Db,
     workspace: i64,
@@ -170,15 +171,15 @@ fn forget(db: &dyn Db, workspace: i64, key: ConversationKey, seq: Seq) -> Result
     db.execute(sql, &[workspace.into(), key.0.into(), seq.0.into()]).map(drop)
 }
 
-/// Who refers to what in a conversation, in order.
+/// The references in a conversation, in order.
 pub(crate) fn refs(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<(Seq, Uid)>> {
     let sql = "SELECT seq, asset FROM asset_ref WHERE workspace = $1 AND conversation = $2
         ORDER BY seq, asset";
     db.all(sql, &[workspace.into(), key.0.into()], |row| Ok((Seq(row.int(0)?), uid(row, 1)?)))
 }
 
-/// Whether a member brought the file, sees a conversation that it is pinned to, or is shown a message that refers to
-/// it; without a viewer, whether it is there.
+/// Whether a member uploaded the file, sees a conversation that it is pinned to, or may see a
+/// message that refers to it. Without a viewer: whether it exists.
 pub(crate) fn is_seen(
     db: &dyn Db,
     workspace: i64,
@@ -189,7 +190,7 @@ pub(crate) fn is_seen(
     Ok(!seen_at(db, workspace, asset, viewer, 1)?.is_empty())
 }
 
-/// Where a file is shown to a member, at so many places at most.
+/// Where a member can see a file, at most this many places.
 pub(crate) fn seen_at(
     db: &dyn Db,
     workspace: i64,
@@ -220,7 +221,8 @@ pub(crate) fn seen_at(
     Ok(seen)
 }
 
-/// Whether a member is shown a message of the conversation that refers to the file, or the file is pinned to it.
+/// Whether a member may see a message of the conversation that refers to the file, or the file is
+/// pinned to it.
 pub(crate) fn is_shown_in(
     db: &dyn Db,
     workspace: i64,
@@ -242,8 +244,8 @@ pub(crate) fn is_shown_in(
     Ok(false)
 }
 
-/// The newest files of a conversation, or of one message of it, with the messages that a member is shown with them;
-/// the newest message first.
+/// The newest files of a conversation, or of one of its messages, with the messages that the member
+/// may see with them; the newest message first.
 pub(crate) fn shown_in(
     db: &dyn Db,
     workspace: i64,
@@ -273,8 +275,8 @@ pub(crate) fn shown_in(
     Ok(found)
 }
 
-/// Drops files brought before `before` to which no message refers and that are pinned nowhere, and bytes of which there is no file. What this batch
-/// refers to was written before.
+/// Drops files uploaded before `before` that no message refers to and that are pinned nowhere, and
+/// bytes without a file. The references of this batch are written before.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM asset WHERE workspace = $1 AND uid IN (
         SELECT a.uid FROM asset a WHERE a.workspace = $1 AND a.at < $2 AND NOT EXISTS (
@@ -287,7 +289,7 @@ pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()
     }
 }
 
-/// Drops a file to which no message refers and that is pinned nowhere.
+/// Drops a file that no message refers to and that is pinned nowhere.
 pub(crate) fn drop_unless_shown(db: &dyn Db, workspace: i64, uid: Uid) -> Result<()> {
     let sql = "DELETE FROM asset WHERE workspace = $1 AND uid = $2 AND NOT EXISTS (
         SELECT 1 FROM asset_ref r WHERE r.workspace = $1 AND r.asset = $2)";
@@ -297,7 +299,7 @@ pub(crate) fn drop_unless_shown(db: &dyn Db, workspace: i64, uid: Uid) -> Result
     }
 }
 
-/// Drops bytes of which there is no file.
+/// Drops bytes without a file.
 fn drop_bytes(db: &dyn Db, workspace: i64) -> Result<()> {
     let sql = "DELETE FROM blob WHERE workspace = $1 AND NOT EXISTS (
         SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)";

@@ -1,7 +1,8 @@
 //! The audit log: blocks of entries, each chained to the one before it.
 //!
-//! Invariant: a block is written in the transaction of what it tells of, one a batch at most, so that a crash
-//! breaks no chain. A block's hash is over the one before, its number, its time and its entries.
+//! Invariant: a block is written in the same transaction as the actions it records, at most one per
+//! batch, so that a crash cannot break the chain. A block's hash covers the previous hash, its
+//! number, its time and its entries.
 
 use chorus_core::codec;
 use chorus_core::model::audit::Record;
@@ -27,7 +28,7 @@ pub struct AuditHead {
     pub hash: Hash,
 }
 
-/// Where an entry stands: its block, and its place in it from 0.
+/// The position of an entry: its block, and its index in it from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditPlace {
     pub block: u64,
@@ -47,7 +48,7 @@ impl AuditHead {
     }
 }
 
-/// One block after `head`; gives the new head.
+/// Appends one block after `head`; returns the new head.
 pub(crate) fn append(
     db: &dyn Db,
     workspace: i64,
@@ -76,7 +77,7 @@ pub(crate) fn head(db: &dyn Db, workspace: i64) -> Result<AuditHead> {
     Ok(found.unwrap_or_default())
 }
 
-/// At most `limit` entries at or after `from` that are wanted, each with the place of its event.
+/// At most `limit` matching entries at or after `from`, each with the position of its event.
 pub(crate) fn read(
     db: &dyn Db,
     workspace: i64,
@@ -91,7 +92,8 @@ pub(crate) fn read(
     );
     let mut found = Vec::new();
     let mut from = from;
-    // A block has an entry at least, so that this many blocks are enough, unless some are not wanted.
+    // A block has at least one entry, so this many blocks are enough unless some entries do not
+    // match.
     let page = limit as u64 + 1;
     loop {
         let values = [workspace.into(), from.block.into(), since.0.into(), page.into()];
@@ -103,7 +105,7 @@ pub(crate) fn read(
                 if place < from {
                     continue;
                 }
-                // Whose conversation it is of decides who is shown it.
+                // The owner of the subject's conversation decides who can see it.
                 match (record.subject, record.act.prefix()) {
                     (Some(uid), Prefix::Event) => record.event = event::find(db, workspace, uid)?,
                     (Some(uid), Prefix::Thread) => {
@@ -129,8 +131,9 @@ pub(crate) fn read(
     }
 }
 
-/// Shows the entries since a time, oldest first. Blocks are numbered without a gap, and their times rise with them, but
-/// for a clock that was set back: the first of the time is found by halving.
+/// Passes the entries since a time to a callback, oldest first. Blocks are numbered without gaps,
+/// and their times increase unless the clock was set back, so the first one is found by binary
+/// search.
 pub(crate) fn since(
     db: &dyn Db,
     workspace: i64,
@@ -154,19 +157,19 @@ pub(crate) fn since(
     })
 }
 
-/// The digest under which a receipt is known, by the bytes of its row.
+/// The digest that identifies a receipt, from the bytes of its row.
 pub(crate) fn digest(packed: &[u8]) -> [u8; 16] {
     let mut out = [0; 16];
     out.copy_from_slice(&Sha256::digest(packed)[..16]);
     out
 }
 
-/// Of a receipt that is written.
+/// The entry for a receipt that is written.
 pub(crate) fn settled(key: ConversationKey, open: &Open, at: Timestamp) -> Record {
     Record::settled(at, EventRef { conversation: key, seq: open.seq }, digest(&codec::open(open)))
 }
 
-/// Walks all blocks and shows each entry; says of each block that is not as it was written what is wrong.
+/// Walks all blocks, passes on each entry, and reports what is wrong with every altered block.
 pub(crate) fn walk(
     db: &dyn Db,
     workspace: i64,

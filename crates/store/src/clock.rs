@@ -1,11 +1,11 @@
-//! The one clock of the host. Everything else is told the time.
+//! The host's only clock. Everything else gets the time passed in.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chorus_core::model::ids::Timestamp;
 
-/// Says what time it is, in milliseconds since the Unix epoch.
+/// Returns the time in milliseconds since the Unix epoch.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Timestamp;
 }
@@ -21,7 +21,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set, for tests: tell the writer with `Writer::tick`.
+/// A clock that stands still until it is set, for tests. Tell the writer with `Writer::tick`.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 

@@ -1,4 +1,4 @@
-//! Conversations, their heads, and who sits in them.
+//! Conversations, their heads, and their members.
 
 use std::sync::{Arc, OnceLock};
 
@@ -89,7 +89,7 @@ pub(crate) fn put_head(
     )
 }
 
-/// Gives a member a seat, or takes it away.
+/// Writes or removes a membership.
 pub(crate) fn put_seat(
     db: &dyn Db,
     workspace: i64,
@@ -112,7 +112,7 @@ pub(crate) fn get(
     db.get(&CONVERSATION, &[workspace.into(), key.0.into()], read)
 }
 
-/// What of a conversation is in no log: its settings are as at first.
+/// The parts of a conversation that are in no log; its settings are the defaults.
 pub(crate) fn bare(
     db: &dyn Db,
     workspace: i64,
@@ -130,7 +130,7 @@ pub(crate) fn by_uid(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Con
     db.one(&sql, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
 }
 
-/// Those a member may see, oldest first: public ones and those with a seat of its own. Without a viewer,
+/// Conversations that a member may see, oldest first: public ones and its own. Without a viewer,
 /// all.
 pub(crate) fn visible(
     db: &dyn Db,
@@ -152,7 +152,7 @@ pub(crate) fn visible(
     db.all(&sql, &values, |row| read(row).map(Arc::new))
 }
 
-/// All of them, each by itself, so that one that cannot be read hides no other.
+/// All conversations, each read separately, so that an unreadable one hides no other.
 pub(crate) fn each(
     db: &dyn Db,
     workspace: i64,
@@ -162,7 +162,7 @@ pub(crate) fn each(
     db.all(&sql, &values, |row| Ok((ConversationKey(row.int(1)?), read(row).map(Arc::new))))
 }
 
-/// Those a member may see, by key and kind.
+/// Conversations that a member may see, by key and kind.
 pub(crate) fn visible_keys(
     db: &dyn Db,
     workspace: i64,
@@ -181,7 +181,7 @@ pub(crate) fn visible_keys(
     db.all(sql, &[workspace.into(), public.into(), viewer.0.into()], read)
 }
 
-/// Titles of the channels in use that a member may see; without a viewer, of all.
+/// Titles of the unarchived channels that a member may see; without a viewer, of all.
 pub(crate) fn channel_titles(
     db: &dyn Db,
     workspace: i64,
@@ -211,7 +211,7 @@ pub(crate) fn head(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<
     db.one(sql, &[workspace.into(), key.0.into()], read_head)
 }
 
-/// Heads with where their logs begin.
+/// Heads with the start of their logs.
 fn heads_sql(which: &str) -> String {
     let columns = HEAD.columns_of("h");
     format!(
@@ -220,7 +220,7 @@ fn heads_sql(which: &str) -> String {
     )
 }
 
-/// How many conversations of a kind there are.
+/// The number of conversations of a kind.
 pub(crate) fn count(db: &dyn Db, workspace: i64, kind: ConversationKind) -> Result<u64> {
     let sql = "SELECT COUNT(*) FROM conversation WHERE workspace = $1 AND kind = $2";
     let count = db.one(sql, &[workspace.into(), kind.code().into()], |row| row.int(0))?;
@@ -245,7 +245,7 @@ pub(crate) fn roster(
     })
 }
 
-/// Whether the member has a seat.
+/// Whether the member belongs to the conversation.
 pub(crate) fn sits(
     db: &dyn Db,
     workspace: i64,
@@ -257,7 +257,7 @@ pub(crate) fn sits(
     Ok(found.is_some())
 }
 
-/// The newest conversation's key, 0 when there is none.
+/// The newest conversation's key, or 0 when there is none.
 pub(crate) fn last_key(db: &dyn Db, workspace: i64) -> Result<u64> {
     let sql = "SELECT max(conversation) FROM conversation WHERE workspace = $1";
     Ok(db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?.flatten().unwrap_or(0))
@@ -270,8 +270,8 @@ pub(crate) fn keys(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> 
     db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-/// Conversations in which something is open, or may be, or of which a digest may be due: their rooms are loaded at the start, so that
-/// their deliveries and timers live.
+/// Conversations with something open, possibly open, or with a digest that may be due. Their rooms
+/// are loaded at the start, so that their deliveries and timers are active.
 pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
     let sql = "SELECT conversation FROM head WHERE workspace = $1 AND settled < seq
         UNION SELECT conversation FROM pending WHERE workspace = $1
@@ -291,7 +291,7 @@ pub(crate) fn with_open_events(db: &dyn Db, workspace: i64) -> Result<Vec<Conver
     Ok(open)
 }
 
-/// Conversations whose threads are waited for to fall silent.
+/// Conversations with threads that are watched for silence.
 fn with_silence(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
     let sql = format!(
         "{} WHERE workspace = $1 AND archived = $2 AND length(settings) > 0",

@@ -1,9 +1,11 @@
-//! Conversations whose logs were found damaged, as all of this host know them.
+//! Conversations whose logs were found damaged, shared by all parts of this host.
 //!
-//! A room in memory is made of the newest events of its log, and what is damaged before those would be built upon: a
-//! post would be chained to a log that no doctor passes. So whoever walks the logs ([`crate::verify`]) notes it here, the
-//! writer drops the room, and a command that loads it again finds that it is damaged: nothing is said in it until the
-//! host is started on what was mended. What an operator needs to contain the damage is done: erasing, seats, archiving.
+//! A room in memory consists of the newest events of its log. If earlier events are damaged,
+//! commands would build upon them: a post would be chained to a log that no doctor accepts. So
+//! whoever walks the logs ([`crate::verify`]) records the damage here, the writer drops the room,
+//! and a command that loads it again finds it damaged. Nothing can be posted until the host is
+//! started on a repaired log. Operations that an operator needs to contain the damage still work:
+//! erasing, memberships, archiving.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +17,14 @@ use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 pub(crate) struct Damage {
     /// What is wrong with each.
     found: Mutex<BTreeMap<ConversationKey, String>>,
-    /// There is any, so that nobody waits for the lock where there is none.
+    /// Whether there is any, so that nobody takes the lock without need.
     any: AtomicBool,
-    /// There is some that the writer has not heard of.
+    /// Whether there is one that the writer does not know about yet.
     news: AtomicBool,
 }
 
 impl Damage {
-    /// What is wrong with a conversation; the first that was found.
+    /// Records what is wrong with a conversation; the first finding is kept.
     pub(crate) fn note(&self, key: ConversationKey, what: String) {
         tracing::error!(%what, conversation = key.0, "a conversation is damaged, and takes no posts");
         self.lock().entry(key).or_insert(what);
@@ -34,7 +36,7 @@ impl Damage {
         self.any.load(Ordering::Acquire) && self.lock().contains_key(&key)
     }
 
-    /// What is wrong with a conversation that is damaged, and what there is to do.
+    /// What is wrong with a damaged conversation, and how to fix it.
     pub(crate) fn of(&self, key: ConversationKey, uid: Uid) -> Option<Arc<str>> {
         if !self.any.load(Ordering::Acquire) {
             return None;
@@ -50,7 +52,7 @@ impl Damage {
         Some(why.into())
     }
 
-    /// Those that are damaged, when there are more since it was asked last.
+    /// The damaged conversations, if there are more than at the last call.
     pub(crate) fn news(&self) -> Vec<ConversationKey> {
         if !self.news.swap(false, Ordering::AcqRel) {
             return Vec::new();

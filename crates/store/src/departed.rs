@@ -1,4 +1,5 @@
-//! Who has left a conversation, or a thread of it, without giving up its seat: as replayed from the log.
+//! Members who have left a conversation, or one of its threads, without giving up their membership,
+//! as replayed from the log.
 
 use chorus_core::model::ids::{ConversationKey, MemberKey, ThreadKey};
 
@@ -7,7 +8,7 @@ use crate::db::{Db, Result, Table};
 pub(crate) static DEPARTED: Table =
     Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
 
-/// Where a member has left: all of the conversation, or one thread.
+/// What a member has left: the whole conversation, or one thread.
 pub(crate) type Place = (MemberKey, Option<ThreadKey>);
 
 pub(crate) fn set(

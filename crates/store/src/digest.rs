@@ -1,7 +1,7 @@
-//! Digests of followed conversations, and what commands made of them.
+//! Digests of followed conversations, and the texts that commands wrote for them.
 //!
-//! Invariant: no text stands here of a stretch in which a message was deleted or erased. It is not written then,
-//! and it goes with the message.
+//! Invariant: no text is stored for a range in which a message was deleted or erased. It is not
+//! written then, and an existing one is removed with the message.
 
 use chorus_core::codec;
 use chorus_core::model::digest::{Digest, Written};
@@ -13,7 +13,8 @@ pub(crate) static DIGEST: Table =
     Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"])
         .trimmed_where("through <= $3");
 
-/// What members' commands made of a digest; one that was made of a stretch that is dropped in part goes too.
+/// Texts that members' commands wrote for digests. A text whose range is partly dropped is removed
+/// too.
 pub(crate) static DIGEST_TEXT: Table = Table::new(
     "digest_text",
     4,
@@ -48,7 +49,7 @@ pub(crate) fn digested(db: &dyn Db, workspace: i64, key: ConversationKey) -> Res
     db.get(&DIGESTED, &[workspace.into(), key.0.into()], |row| Ok(Seq(row.int(2)?)))
 }
 
-/// Keeps a text, unless something of its stretch is gone, or it is of a digest that does not exist.
+/// Stores a text, unless part of its range was removed or its digest does not exist.
 pub(crate) fn put_text(
     db: &dyn Db,
     workspace: i64,
@@ -72,7 +73,7 @@ pub(crate) fn put_text(
     db.execute(sql, &values).map(drop)
 }
 
-/// A message is gone: so is what was written of its stretch.
+/// Removes the texts for the range of a removed message.
 pub(crate) fn forget_texts(
     db: &dyn Db,
     workspace: i64,
@@ -84,7 +85,7 @@ pub(crate) fn forget_texts(
     db.execute(sql, &[workspace.into(), key.0.into(), message.0.into()]).map(drop)
 }
 
-/// Every digest of a conversation, oldest first, with the end and the time it is filed under; none where the
+/// Every digest of a conversation, oldest first, with its end and time as stored; none where the
 /// row cannot be read.
 pub(crate) fn all(
     db: &dyn Db,
@@ -99,7 +100,7 @@ pub(crate) fn all(
     })
 }
 
-/// What commands wrote, without the words: whose it is, and of which stretch.
+/// The texts that commands wrote, without their words: the member and the range of each.
 pub(crate) fn texts(
     db: &dyn Db,
     workspace: i64,
@@ -112,7 +113,7 @@ pub(crate) fn texts(
     })
 }
 
-/// A digest that is none goes.
+/// Removes an invalid digest.
 pub(crate) fn remove(
     db: &dyn Db,
     workspace: i64,
@@ -122,7 +123,7 @@ pub(crate) fn remove(
     db.remove(&DIGEST, &[workspace.into(), key.0.into(), through.0.into()])
 }
 
-/// What a command made of a member's digest goes.
+/// Removes the text that a command wrote for a member's digest.
 pub(crate) fn remove_text(
     db: &dyn Db,
     workspace: i64,
@@ -136,7 +137,7 @@ pub(crate) fn remove_text(
     db.execute(sql, &values).map(drop)
 }
 
-/// The digests of a member in a conversation, newest first, each with what was written of it.
+/// The digests of a member in a conversation, newest first, each with its text.
 pub(crate) fn of_member(
     db: &dyn Db,
     workspace: i64,
@@ -145,7 +146,7 @@ pub(crate) fn of_member(
     before: Seq,
     limit: usize,
 ) -> Result<Vec<(Digest, Option<String>)>> {
-    // Parameters count in the order in which they first appear.
+    // Parameters are numbered in the order of first use.
     let sql = "SELECT d.packed, t.text FROM digest d
         LEFT JOIN digest_text t ON t.member = $1 AND t.workspace = d.workspace
             AND t.conversation = d.conversation AND t.through = d.through

@@ -53,12 +53,12 @@ pub struct Tenant {
     pub key: i64,
     pub uid: Uid,
     pub name: Arc<str>,
-    /// Rises when all callback tokens are to end at once.
+    /// Increased to end all callback tokens at once.
     pub epoch: u64,
     pub lead: Option<MemberKey>,
 }
 
-/// The first workspace of the database; there is one until hosts serve several.
+/// The first workspace of the database. There is only one until hosts serve several.
 pub(crate) fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
     let sql = format!("{} ORDER BY workspace LIMIT 1", WORKSPACE.select());
     db.one(&sql, &[], |row| {
@@ -95,7 +95,7 @@ pub(crate) fn set_lead(db: &dyn Db, workspace: i64, lead: Option<MemberKey>) -> 
     .map(drop)
 }
 
-/// Everybody, as of the last commit; sessions are connected to nothing yet.
+/// The directory as of the last commit, with all sessions disconnected.
 pub(crate) fn load(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Directory> {
     let mut directory = Directory::default();
     directory.lead = tenant.lead;
@@ -146,7 +146,7 @@ pub(crate) fn put_member(db: &dyn Db, workspace: i64, member: &Member) -> Result
     )
 }
 
-/// Writes the role and exactly its present members.
+/// Writes the role and replaces its members with the present ones.
 pub(crate) fn put_role(db: &dyn Db, workspace: i64, role: &Role) -> Result<()> {
     let key = role.key.0;
     db.put(&ROLE, &[workspace.into(), key.into(), (&*role.name).into(), role.removed.into()])?;
@@ -189,7 +189,7 @@ pub(crate) fn put_session(db: &dyn Db, workspace: i64, session: &Session) -> Res
     )
 }
 
-/// A session as it is written, connected to nothing.
+/// A stored session, disconnected.
 pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
     db.get(&SESSION, &[workspace.into(), key.0.into()], read_session)
 }
@@ -215,7 +215,7 @@ fn all<T>(
     db.all(&sql, at, read)
 }
 
-/// Keys are positions in the directory's lists: a gap would shift everybody behind it.
+/// Keys are indexes into the directory's lists: a gap would shift all later members.
 fn check_dense(what: &str, key: u32, before: usize) -> Result<()> {
     if key as usize == before + 1 {
         return Ok(());

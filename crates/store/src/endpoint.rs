@@ -16,7 +16,7 @@ pub(crate) static ENDPOINT: Table = Table::new(
     &["workspace", "member", "url", "signing", "state", "epoch", "added_at"],
 );
 
-/// Puts the endpoints of the workspace into its directory.
+/// Loads the endpoints of the workspace into its directory.
 pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY member", ENDPOINT.select());
     directory.endpoints = Default::default();
@@ -26,7 +26,7 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     Ok(())
 }
 
-/// Whose endpoints there are, and what of each can be read.
+/// The members with endpoints, and each endpoint as far as it can be read.
 pub(crate) fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(MemberKey, Option<Endpoint>)>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY member", ENDPOINT.select());
     db.all(&sql, &[workspace.into()], |row| Ok((MemberKey(row.int(1)?), read(row).ok())))

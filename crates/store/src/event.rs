@@ -1,4 +1,4 @@
-//! The log: one row an event, appended and never changed, but for what is erased.
+//! The log: one row per event, appended and never changed except by erasure.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -75,8 +75,9 @@ pub(crate) fn append(db: &dyn Db, workspace: i64, event: &Event) -> Result<()> {
     )
 }
 
-/// The conversation's seq of the newest message of a thread that is at or before this seq of the thread; of what
-/// the thread has of them. Both rise together, and the thread's is never the greater, so it is found by halving.
+/// The seq, in the conversation, of a thread's newest message at or before this seq of the thread,
+/// counting only messages. Both seqs increase together, and the thread's is never greater, so a
+/// binary search finds it.
 pub(crate) fn in_thread(
     db: &dyn Db,
     workspace: i64,
@@ -91,14 +92,14 @@ pub(crate) fn in_thread(
         let values = [workspace.into(), key.0.into(), thread.0.into(), after.into()];
         db.one(sql, &values, |row| Ok((row.int::<u64>(0)?, row.int::<u64>(1)?)))
     };
-    // Nothing of the thread before its own event, and no message before its seq.
+    // Nothing of the thread comes before its own event, and no message before its seq.
     let mut at = thread_seq.max(thread.0);
     let mut step = 1;
     let is_before = |found: Option<(u64, u64)>| found.is_some_and(|(_, t)| t <= thread_seq);
     if thread_seq == 0 || !is_before(next(thread.0)?) {
         return Ok(Seq(thread.0));
     }
-    // The first message after `low` is one of those wanted; the one after `high` is not.
+    // The first message after `low` matches; the one after `high` does not.
     let mut low = thread.0;
     let mut high = loop {
         match next(at)? {
@@ -120,8 +121,8 @@ pub(crate) fn in_thread(
     Ok(Seq(high))
 }
 
-/// Writes the event again without what it said. Whoever reads it afterwards finds the salt gone; the chain is
-/// over the content's hash, which stays.
+/// Rewrites the event without its content. Later readers find the salt missing; the chain covers
+/// the content's hash, which stays.
 pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
     let key = [workspace.into(), at.conversation.0.into(), at.seq.0.into()];
     let Some(event) = db.get(&EVENT, &key, read)? else { return Ok(()) };
@@ -140,7 +141,7 @@ pub(crate) fn erase(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
     db.execute(sql, &values).map(drop)
 }
 
-/// The events after a message's that still say something of it in words.
+/// The later events that still carry words of this message.
 pub(crate) fn versions(db: &dyn Db, workspace: i64, message: EventRef) -> Result<Vec<Seq>> {
     let sql = format!(
         "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND kind IN (6, 8, 16)
@@ -191,7 +192,7 @@ pub(crate) fn after(
     Ok(found)
 }
 
-/// The same, without those that cannot be read or say something else than what was hashed.
+/// The same, without events that are unreadable or whose content does not match its hash.
 pub(crate) fn readable_after(
     db: &dyn Db,
     workspace: i64,
@@ -233,8 +234,8 @@ pub(crate) fn after_in_each(
     rooms: &[(ConversationKey, Seq)],
 ) -> Result<HashMap<ConversationKey, Vec<Arc<Event>>>> {
     let select = EVENT.select();
-    // In this order, so that PostgreSQL takes the key, also when the plan is made while the table is empty: an index
-    // of another order would have it read all that was ever logged.
+    // This order makes PostgreSQL use the primary key even if the plan is made while the table is
+    // empty. With an index in another order it would read the whole log.
     let sql =
         format!("{select} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq");
     let pairs: Vec<_> = rooms.iter().map(|(key, seq)| [key.0, seq.0]).collect();
@@ -267,7 +268,7 @@ pub(crate) fn of_thread(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
-/// What was said of the work of a thread, in order.
+/// The events about the work of a thread, in order.
 pub(crate) fn of_work(
     db: &dyn Db,
     workspace: i64,
@@ -283,7 +284,7 @@ pub(crate) fn of_work(
     db.all(&sql, &values, |row| checked(row).map(Arc::new))
 }
 
-/// Who answered what of a conversation, and when first: messages by the event that they were caused by.
+/// Who answered which event of a conversation, and when first, from the messages' causes.
 pub(crate) fn answers(
     db: &dyn Db,
     workspace: i64,
@@ -298,8 +299,8 @@ pub(crate) fn answers(
     Ok(found.into_iter().collect())
 }
 
-/// How many messages people have posted since a time, and how many agents in answer to something. Time never goes back in
-/// a log, so that the first of the time is found by halving.
+/// The number of messages that people have posted since a time, and the number of agents' answers.
+/// Time never goes back in a log, so a binary search finds the first event.
 pub(crate) fn posted_since(
     db: &dyn Db,
     workspace: i64,
@@ -330,7 +331,7 @@ pub(crate) fn uid_of(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option
     db.get(&EVENT, &key, |row| uid(row, 3))
 }
 
-/// When the oldest event that is there was logged.
+/// The time of the oldest event that is kept.
 pub(crate) fn oldest(
     db: &dyn Db,
     workspace: i64,
@@ -341,7 +342,8 @@ pub(crate) fn oldest(
     db.one(sql, &[workspace.into(), key.0.into()], |row| Ok(Timestamp(row.int(0)?)))
 }
 
-/// The idempotency keys of the window before `now` and of the newest entries whatever their time, oldest first.
+/// The idempotency keys of the window before `now`, and those of the newest entries whatever their
+/// time, oldest first.
 pub(crate) fn sent(
     db: &dyn Db,
     workspace: i64,
@@ -373,8 +375,8 @@ pub(crate) fn sent(
     }
 }
 
-/// As [`read`], and what the event says must be what was hashed when it was said: a disk that changed it is
-/// found before anybody is shown it.
+/// As [`read`], and checks that the content matches its hash, so that a change by the disk is found
+/// before anybody sees it.
 pub(crate) fn checked(row: &dyn Row) -> Result<Event> {
     let event = read(row)?;
     let whole = match &event.salt {

@@ -1,7 +1,7 @@
-//! The facts a decision needs and memory does not have, read on the writer's own connection.
+//! Facts that decisions need and that are not in memory, read on the writer's own connection.
 //!
-//! What is read is as of the last commit, or of what this batch has written so far; what an earlier
-//! command of the batch changed and has not written stands in the room, which the workspace asks first.
+//! Reads see the last commit, and what this batch has written so far. Unwritten changes by earlier
+//! commands of the batch are in the room, which the workspace asks first.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,28 +29,29 @@ use crate::{
     schedule, stimulus, thread, told, turn,
 };
 
-/// Places of one file that are looked at.
+/// At most this many places of one file are examined.
 const PLACES: usize = 16;
 
-/// Facts of one workspace at one moment.
+/// The facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
     pub(crate) db: &'a dyn Db,
     pub(crate) workspace: i64,
     pub(crate) directory: Arc<Directory>,
     pub(crate) now: Timestamp,
-    /// Rooms that were loaded, so that the cache knows it has grown.
+    /// The number of rooms that were loaded, so that the cache knows how much it has grown.
     pub(crate) loaded: usize,
-    /// Where hosts share the database: rooms as they were before others changed them.
+    /// Where hosts share the database: rooms as they were before other hosts changed them.
     pub(crate) earlier: Option<&'a RefCell<Earlier>>,
-    /// Conversations whose logs are damaged: they are loaded as far as they can be read, and take no posts.
+    /// Conversations with damaged logs: they are loaded as far as they can be read, and accept no
+    /// posts.
     pub(crate) damage: Option<&'a Damage>,
 }
 
-/// Rooms that another host has changed since they were loaded: most of what there is to know of one is still right.
+/// Rooms that another host has changed since they were loaded. Most of their data is still valid.
 #[derive(Default)]
 pub(crate) struct Earlier(HashMap<ConversationKey, Room>);
 
-/// Rooms kept so.
+/// How many such rooms are kept.
 const EARLIER: usize = 256;
 
 impl Earlier {
@@ -66,11 +67,11 @@ impl Earlier {
     }
 }
 
-/// How the end of a log is read.
+/// A function that reads the end of a log.
 type ReadLog = fn(&dyn Db, i64, ConversationKey, Seq, usize) -> Result<Vec<Arc<Event>>, Error>;
 
 impl Stored<'_> {
-    /// The room as the database has it, with what it owes open again.
+    /// The room from the database, with its obligations open again.
     pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
         let Some(damage) = self.damage else { return self.restore(key, event::after) };
         if !damage.is_of(key) {

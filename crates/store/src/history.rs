@@ -1,9 +1,10 @@
-//! A workspace's history on its way out and in: read as of one moment, and written event by event.
+//! Export and import of a workspace's history: read as of one moment, and written event by event.
 //!
-//! Invariant: neither takes more memory the longer a log is. [`Reading`] gives pages; [`Writing`] keeps one
-//! room and writes every thousand rows, into a folder that has its name only once [`Writing::finish`] was
-//! called, or into an empty database as one transaction. What an imported log says is taken on its hashes
-//! alone: projections are made by the core's own replay, and nothing in it is owed any more.
+//! Invariant: neither needs more memory for a longer log. [`Reading`] returns pages. [`Writing`]
+//! keeps one room and writes every thousand rows: into a folder that gets its name only after
+//! [`Writing::finish`], or into an empty database as one transaction. An imported log is accepted
+//! on its hashes alone: the core's own replay makes the projections, and nothing in it is owed any
+//! more.
 
 mod assets;
 mod erased;
@@ -35,10 +36,10 @@ use crate::{
 pub use erased::Erased;
 use target::Target;
 
-/// Events read at a time, and rows of one commit.
+/// Events read at a time, and rows per commit.
 const PAGE: usize = 1_000;
 
-/// Everything but the events, as of one moment.
+/// Everything except the events, as of one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     pub tenant: Tenant,
@@ -53,18 +54,18 @@ pub struct Part {
     pub head: Head,
     pub roster: Vec<(MemberKey, Participation)>,
     pub threads: Vec<Thread>,
-    /// Cursors, of the conversation and of its threads.
+    /// Read cursors of the conversation and of its threads.
     pub cursors: Vec<((MemberKey, Option<ThreadKey>), ReadCursor)>,
-    /// What is to be said at set times.
+    /// Its schedules.
     pub schedules: Vec<Schedule>,
-    /// Where the log begins, when its beginning was dropped.
+    /// The start of the log, if its beginning was dropped.
     pub base: Option<LogSnapshot>,
 }
 
 /// The first version with everything that an export reads.
 const EXPORTED_SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
-/// A place being read, with a host on it or without.
+/// A place that is being read, whether or not a host runs on it.
 pub struct Reading {
     db: Box<dyn Db>,
     workspace: i64,
@@ -126,7 +127,7 @@ impl Reading {
         Ok(Snapshot { tenant, directory, conversations })
     }
 
-    /// A page of the log after `after`, up to the head of the snapshot; empty at its end.
+    /// A page of the log after `after`, up to the snapshot's head; empty at its end.
     pub fn events(&self, part: &Part, after: Seq) -> Result<Vec<Arc<Event>>> {
         let limit = PAGE.min((part.head.seq.0 - after.0.min(part.head.seq.0)) as usize);
         let key = part.conversation.key;
@@ -141,7 +142,7 @@ impl Reading {
     }
 }
 
-/// A data folder or a database being made out of a history.
+/// A data folder or a database that is being made from a history.
 pub struct Writing {
     target: Target,
     db: Option<Box<dyn Db>>,
@@ -152,7 +153,7 @@ pub struct Writing {
     rows: usize,
 }
 
-/// Why what comes next cannot be written.
+/// Why the next item cannot be written.
 #[derive(Debug)]
 pub enum Refused {
     /// It does not follow from what came before.
@@ -171,8 +172,8 @@ fn unfit<T>(why: impl Into<String>) -> std::result::Result<T, Refused> {
 }
 
 impl Writing {
-    /// Begins a folder that must not be there or be empty, beside its place, or a database that must be empty.
-    /// `tenant` has no key yet.
+    /// Begins a folder next to its place, which must be absent or empty, or a database, which must
+    /// be empty. `tenant` has no key yet.
     pub fn begin(place: &Place, tenant: Tenant, now: Timestamp) -> Result<Self> {
         let (target, db) = Target::begin(place)?;
         schema::migrate(&*db, place.schema(), now)
@@ -261,7 +262,7 @@ impl Writing {
         self.wrote()
     }
 
-    /// Where the conversation's log begins; before its first event.
+    /// Sets the start of the conversation's log; before its first event.
     pub fn base(&mut self, base: &LogSnapshot) -> std::result::Result<(), Refused> {
         base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
@@ -274,7 +275,8 @@ impl Writing {
         self.wrote()
     }
 
-    /// The next event of the conversation's log, whose hashes must follow from the one before it.
+    /// Writes the next event of the conversation's log. Its hashes must follow from the previous
+    /// one.
     pub fn event(&mut self, event: Event) -> std::result::Result<(), Refused> {
         self.known(event.actor)?;
         let Some(room) = &self.room else { return unfit("it belongs to no conversation") };
@@ -304,7 +306,7 @@ impl Writing {
         let event = Arc::new(event);
         event::append(self.db()?, self.tenant.key, &event)?;
         asset::log(self.db()?, self.tenant.key, &event)?;
-        // Whoever was to answer is not woken by a history: it counts as answered elsewhere.
+        // An import wakes nobody: pending events count as answered elsewhere.
         if let Some(mut open) = Open::of(&event, &self.directory) {
             open.claim = None;
             open.supersede_all(event.at);
@@ -316,7 +318,7 @@ impl Writing {
         self.wrote()
     }
 
-    /// What became so far of the message that an event is about.
+    /// Loads the present state of the message that an event is about.
     fn recall(&mut self, event: &Event) -> std::result::Result<(), Refused> {
         let Some(about) = event.change.about() else { return Ok(()) };
         let at = EventRef { conversation: event.conversation, seq: about };
@@ -327,7 +329,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Ends a conversation: its log ends where it is said to, and gives what was said of it.
+    /// Ends a conversation and checks that its log ends where the part says.
     pub fn end(&mut self, part: &Part) -> std::result::Result<(), Refused> {
         self.write_room()?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
@@ -367,14 +369,14 @@ impl Writing {
             {
                 return unfit("a schedule continues a thread that is not there");
             }
-            // A history wakes nobody: who wants it to go on says so.
+            // An import wakes nobody: schedules stay paused until a person resumes them.
             let resting = Schedule { paused: true, next_at: None, ..schedule.clone() };
             schedule::put(self.db()?, self.tenant.key, room.key(), &resting)?;
         }
         self.wrote()
     }
 
-    /// Writes what the events so far have made of the room, and forgets what is not needed for the next.
+    /// Writes the room's present state, and forgets what is not needed for the next events.
     fn write_room(&mut self) -> std::result::Result<(), Refused> {
         let Some(mut room) = self.room.take() else { return Ok(()) };
         let (dirty, db, workspace) = (room.take_dirty(), self.db()?, self.tenant.key);
@@ -416,7 +418,7 @@ impl Writing {
         Ok(self.target.rest(db)?)
     }
 
-    /// All is written: the folder gets its name, or the transaction is committed.
+    /// Everything is written: gives the folder its name, or commits the transaction.
     pub fn finish(mut self) -> std::result::Result<(), Refused> {
         if let Some(lead) = self.tenant.lead {
             self.known(lead)?;

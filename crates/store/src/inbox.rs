@@ -1,7 +1,8 @@
-//! Inboxes, the channels elsewhere that deliver to them, and where the answers to those go.
+//! Inboxes, the external channels that deliver to them, and the callbacks for answers.
 //!
-//! Inboxes are part of the directory; a channel and its callbacks belong to the conversation that it is here. Invariant:
-//! a row's `owed` is whether the packed cursor is behind what was said.
+//! Inboxes are part of the directory. A channel and its callbacks belong to the conversation that
+//! mirrors it. Invariant: a row's `owed` says whether the packed cursor is behind the newest
+//! message.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(crate) static REMOTE: Table =
 pub(crate) static CALLBACK: Table =
     Table::new("callback", 3, &["workspace", "conversation", "seq", "at", "sealed"]);
 
-/// Puts the inboxes of the workspace into its directory.
+/// Loads the inboxes of the workspace into its directory.
 pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
     let inboxes = db.all(&sql, &[workspace.into()], |row| {
@@ -37,7 +38,7 @@ pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Re
     Ok(())
 }
 
-/// Which inboxes there are, and what of each can be read.
+/// The ids of all inboxes, and each inbox as far as it can be read.
 pub(crate) fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(Uid, Option<Inbox>)>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
     db.all(&sql, &[workspace.into()], |row| {
@@ -52,7 +53,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, inbox: &Inbox) -> Result<()> {
     db.put(&INBOX, &[workspace.into(), (&inbox.uid.0.to_be_bytes()).into(), (&*bytes).into()])
 }
 
-/// Takes an inbox away, with what is known of its channels. Their conversations stay.
+/// Removes an inbox and the state of its channels. Their conversations stay.
 pub(crate) fn remove(db: &dyn Db, workspace: i64, inbox: Uid) -> Result<()> {
     let uid = inbox.0.to_be_bytes();
     let sql = "DELETE FROM callback WHERE workspace = $1 AND conversation IN (
@@ -84,7 +85,7 @@ pub(crate) fn put_remote(
     )
 }
 
-/// Writes a callback, or removes what was written of it.
+/// Writes or removes a callback.
 pub(crate) fn put_callback(
     db: &dyn Db,
     workspace: i64,
@@ -101,13 +102,13 @@ pub(crate) fn put_callback(
     }
 }
 
-/// Drops callbacks of before `before`.
+/// Drops callbacks from before `before`.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM callback WHERE workspace = $1 AND at <= $2";
     db.execute(sql, &[workspace.into(), before.0.into()]).map(drop)
 }
 
-/// The channel that a conversation is, with its callbacks, if it is one.
+/// The external channel that a conversation mirrors, with its callbacks, if it mirrors one.
 pub(crate) fn remote(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Option<Remote>> {
     let found = db.get(&REMOTE, &[workspace.into(), key.0.into()], read)?;
     let Some((_, mut remote)) = found else { return Ok(None) };
@@ -120,7 +121,7 @@ pub(crate) fn remote(db: &dyn Db, workspace: i64, key: ConversationKey) -> Resul
     Ok(Some(remote))
 }
 
-/// The conversation that a channel of an inbox is.
+/// The conversation that mirrors a channel of an inbox.
 pub(crate) fn find(
     db: &dyn Db,
     workspace: i64,
@@ -134,23 +135,23 @@ pub(crate) fn find(
     db.one(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-/// The channels for which something is still to be sent back, without their callbacks.
+/// The channels with messages still to be sent back, without their callbacks.
 pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Remote)>> {
     let select = REMOTE.select();
     let sql = format!("{select} WHERE workspace = $1 AND owed = 1 ORDER BY conversation");
     db.all(&sql, &[workspace.into()], read)
 }
 
-/// Every channel there is, without its callbacks.
+/// All channels, without their callbacks.
 pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Remote)>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY conversation", REMOTE.select());
     db.all(&sql, &[workspace.into()], read)
 }
 
-/// What can be read of each channel, and whether its row says of it what that says.
+/// A channel as far as it can be read, and whether its row's columns match it.
 pub(crate) type Readable = (Option<Remote>, bool);
 
-/// Which channels there are, of which inboxes.
+/// All channels, with their inboxes.
 pub(crate) fn each_remote(
     db: &dyn Db,
     workspace: i64,
@@ -170,12 +171,12 @@ pub(crate) fn each_remote(
     })
 }
 
-/// A conversation is no channel any more.
+/// A conversation no longer mirrors a channel.
 pub(crate) fn remove_remote(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<()> {
     db.remove(&REMOTE, &[workspace.into(), key.0.into()])
 }
 
-/// All that was said up to `head` counts as sent.
+/// Counts everything up to `head` as sent.
 pub(crate) fn reset_remote(
     db: &dyn Db,
     workspace: i64,
@@ -190,13 +191,13 @@ pub(crate) fn reset_remote(
     put_remote(db, workspace, key, &remote)
 }
 
-/// Which callbacks are of conversations that are no channels, or to events that are not there.
+/// Selects callbacks of conversations that mirror no channel, or for events that do not exist.
 const STRAY: &str = "callback.workspace = $1
     AND (NOT EXISTS (SELECT 1 FROM remote r WHERE r.workspace = $1 AND r.conversation = callback.conversation)
         OR NOT EXISTS (SELECT 1 FROM head h WHERE h.workspace = $1 AND h.conversation = callback.conversation
             AND h.seq >= callback.seq))";
 
-/// Drops stray callbacks; how many there were.
+/// Drops stray callbacks; returns how many there were.
 pub(crate) fn remove_stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
     let strays = stray_callbacks(db, workspace)?;
     if strays > 0 {
@@ -205,7 +206,7 @@ pub(crate) fn remove_stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usiz
     Ok(strays)
 }
 
-/// All that is sealed of endpoints and inboxes, and what it is.
+/// All sealed secrets of endpoints and inboxes, each with a description.
 pub(crate) fn sealed(db: &dyn Db, workspace: i64) -> Result<Vec<(String, Secret)>> {
     let mut all = Vec::new();
     for (member, endpoint) in crate::endpoint::each(db, workspace)? {
@@ -230,7 +231,8 @@ pub(crate) fn sealed(db: &dyn Db, workspace: i64) -> Result<Vec<(String, Secret)
     Ok(all)
 }
 
-/// How many callbacks there are of conversations that are no channels, or to events that are not there.
+/// The number of callbacks of conversations that mirror no channel, or for events that do not
+/// exist.
 pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
     let sql = format!("SELECT count(*) FROM callback WHERE {STRAY}");
     Ok(db.one(&sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())

@@ -1,12 +1,14 @@
-//! The only room that knows SQL: where a workspace is kept, by one writer, and read by many readers.
+//! The only crate that knows SQL. It stores a workspace, written by one writer and read by many
+//! readers.
 //!
-//! One shape for all behaviour: load, decide, record (design section 3, "The store"). The [`Writer`] runs
-//! commands in batches of what is waiting, records what they changed with one commit, and only then
-//! answers; an answer that was given is on disk. [`Readers`] see committed state and never feed a
-//! decision. [`doctor`] replays everything and says what does not fit.
+//! All commands follow one pattern: load, decide, record (design section 3, "The store"). The
+//! [`Writer`] runs waiting commands in batches, records their changes with one commit, and only
+//! then answers; an answered command is on disk. [`Readers`] see committed state and never feed a
+//! decision. [`doctor`] replays everything and reports inconsistencies.
 //!
-//! Reading order: [`db`] is the seam to an engine, [`schema`], [`sqlite`] and [`postgres`] what stands behind it, and
-//! [`Place`] which of them; then a file for each family of tables; then the writer, the readers and the doctor.
+//! Reading order: [`db`] is the interface to an engine, [`schema`], [`sqlite`] and [`postgres`]
+//! implement it, and [`Place`] selects one. Then there is a file for each family of tables, then
+//! the writer, the readers and the doctor.
 
 pub mod clock;
 pub mod db;

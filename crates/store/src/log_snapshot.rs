@@ -1,6 +1,7 @@
-//! Where logs begin whose beginnings were dropped (design section 3, "Archiving keeps the hash at its base").
+//! Log snapshots: the start of logs whose beginnings were dropped (design section 3, "Archiving
+//! keeps the hash at its base").
 //!
-//! Invariant: of a conversation with a base nothing stands in the tables of what is at or before it, but its threads,
+//! Invariant: the tables contain nothing at or before a conversation's snapshot except its threads,
 //! which are looked up long after they are done.
 
 use chorus_core::codec;
@@ -45,7 +46,7 @@ pub(crate) fn get(
     })
 }
 
-/// Where a log begins, and the hash that its first event follows from.
+/// The start of a log, and the hash that its first event follows from.
 pub(crate) fn end(
     db: &dyn Db,
     workspace: i64,
@@ -55,7 +56,7 @@ pub(crate) fn end(
     db.get(&LOG_SNAPSHOT, &key, |row| Ok((Seq(row.int(2)?), row.array(3)?)))
 }
 
-/// The time up to which something was dropped, in whichever conversation that is latest.
+/// The latest time up to which events of any conversation were dropped.
 pub(crate) fn newest(db: &dyn Db, workspace: i64) -> Result<Option<Timestamp>> {
     let sql = "SELECT max(at) FROM base WHERE workspace = $1";
     let newest = db.one(sql, &[workspace.into()], |row| row.maybe_int(0))?;

@@ -1,4 +1,4 @@
-//! What became of messages after they were posted. A message as it was posted has no row.
+//! The state of messages after they were posted. A message without changes has no row.
 
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
@@ -13,7 +13,7 @@ pub(crate) static MESSAGE: Table = Table::new(
 )
 .trimmed_where("seq <= $3");
 
-/// Writes the state, or removes the row of one that is plain again.
+/// Writes the state, or removes the row of one that is back at the default.
 pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageState) -> Result<()> {
     let (key, seq) = (at.conversation.0.into(), at.seq.0.into());
     if state.is_plain() {
@@ -50,7 +50,8 @@ pub(crate) fn all(
     db.all(&sql, &[workspace.into(), key.0.into()], |row| Ok((Seq(row.int(2)?), read(row, 3)?)))
 }
 
-/// Reads the four columns behind the key, which begin at `from`; a missing row is a plain message.
+/// Reads the four columns after the key, beginning at `from`. A missing row is a message without
+/// changes.
 pub(crate) fn read(row: &dyn Row, from: usize) -> Result<MessageState> {
     let reactions = row.maybe_blob(from + 3)?.map(codec::read_reactions).transpose()?;
     Ok(MessageState {

@@ -1,15 +1,16 @@
-//! How far the database has come, noted beside it: the proof that it ends before it should.
+//! The extent of the database, recorded in a file next to it. It proves that a database has lost
+//! its end.
 //!
-//! SQLite takes a write-ahead log to end at its first frame that is not whole, and says nothing: one byte that the
-//! disk changed in the middle takes all that was committed behind it, and what is left is whole in itself. The file
-//! `newest` says how many entries the logs have in all, and how many blocks the audit log. A database that has fewer
-//! has lost what was committed.
+//! SQLite silently treats the first incomplete frame of a write-ahead log as its end. If the disk
+//! changes one byte in the middle, everything committed after it is lost, and the rest looks
+//! consistent. The file `newest` records how many entries all logs have in total, and how many
+//! blocks the audit log has. A database with fewer has lost committed data.
 //!
-//! Invariant: the file is never ahead of what is synced. It is written after the commit that it counts has returned, in
-//! place, without a sync of its own but where the log is copied back. So it may be behind, by one commit after a crash
-//! and by a while after a power cut, which proves nothing and harms nothing.
+//! Invariant: the file is never ahead of synced data. It is written in place after the commit that
+//! it counts has returned, and synced only at a checkpoint. So it may lag behind, by one commit
+//! after a crash and by more after a power cut. That proves nothing and does no harm.
 //!
-//! It belongs to a database file. PostgreSQL checks its own log and stops at what is damaged.
+//! It belongs to a database file. PostgreSQL checks its own log and stops at damage.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -27,15 +28,17 @@ use crate::{Place, Tenant, audit, directory};
 
 /// Its name in a data folder.
 const NAME: &str = "newest";
-/// What it begins with; a program that knows another form takes it for none.
+/// Its first bytes. A program that knows another format treats the file as absent.
 const MAGIC: &[u8; 16] = b"chorus newest 1\n";
-/// Magic, workspace, two counts and a checksum: well within one sector, which a disk writes as a whole.
+/// Magic, workspace, two counts and a checksum: well within one sector, which a disk writes
+/// atomically.
 const BYTES: usize = 16 + 16 + 8 + 8 + 16;
 
-/// How much a workspace has committed, as far as nothing takes it back: retention moves neither number.
+/// How much a workspace has committed. Neither number ever decreases, and retention does not change
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Entries of all logs, those that were dropped too.
+    /// Entries of all logs, including dropped ones.
     pub(crate) entries: u64,
     /// Blocks of the audit log.
     pub(crate) blocks: u64,
@@ -63,7 +66,7 @@ impl fmt::Display for Lost {
     }
 }
 
-/// The file, kept open by the host that writes.
+/// The file, kept open by the host that writes it.
 pub(crate) struct Newest {
     path: PathBuf,
     workspace: Uid,
@@ -78,11 +81,12 @@ impl Newest {
         Self { path: data.join(NAME), workspace, extent, file: None, failed: false }
     }
 
-    /// So many more entries are committed, and perhaps the audit log is so long now.
+    /// Records that this many more entries are committed, and possibly the new length of the audit
+    /// log.
     pub(crate) fn committed(&mut self, entries: u64, blocks: Option<u64>) {
         self.extent.entries += entries;
         self.extent.blocks = blocks.unwrap_or(self.extent.blocks);
-        // One that cannot be written stays behind, and the host works without.
+        // If it cannot be written it lags behind, and the host continues without it.
         if let Err(why) = self.write()
             && !std::mem::replace(&mut self.failed, true)
         {
@@ -91,7 +95,7 @@ impl Newest {
         }
     }
 
-    /// What was noted is on the disk.
+    /// Syncs the file.
     pub(crate) fn sync(&self) {
         if let Some(Err(why)) = self.file.as_ref().map(File::sync_data) {
             tracing::warn!(%why, path = %self.path.display(), "it cannot be synced");
@@ -107,12 +111,12 @@ impl Newest {
     }
 }
 
-/// What the database in a folder should have and does not, as far as it is known.
+/// What the database in a folder should have and does not, as far as that is known.
 pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
     let Place::Folder { data, .. } = place else { return Ok(None) };
-    // Before the database, which may grow meanwhile.
+    // Read before the database, which may grow meanwhile.
     let Some((workspace, noted)) = read(&data.join(NAME)) else { return Ok(None) };
-    // It only reads: the log stays as it is, for whoever looks what can be saved of it.
+    // Read-only: the log stays unchanged, in case something can be recovered from it.
     let db = place.reader()?;
     let db: &dyn Db = &*db;
     let found = match tenant(db)? {
@@ -125,10 +129,11 @@ pub(crate) fn lost(place: &Place) -> Result<Option<Lost>> {
     Ok(less.then_some(Lost { noted, found }))
 }
 
-/// The workspace goes on with what the database has. Turns that were granted in what is lost are void, as after a restore:
-/// their fences would be given out again.
+/// Accepts the loss: the workspace continues with what the database has. Turns that were granted in
+/// the lost part are void, as after a restore, because their fences would be issued again.
 ///
-/// The file, by which the loss is known, is written last: what fails before that is found again.
+/// The file, which proves the loss, is written last: after an earlier failure the loss is found
+/// again.
 pub(crate) fn accept(
     data: &Path,
     db: &dyn Db,
@@ -148,7 +153,7 @@ pub(crate) fn accept(
     set(data, db)
 }
 
-/// Notes how much the database has, whatever was noted.
+/// Records the database's present extent, whatever was recorded.
 pub(crate) fn set(data: &Path, db: &dyn Db) -> Result<()> {
     let failed = |why: io::Error| Error::Engine(format!("{NAME}: {why}"));
     let path = data.join(NAME);
@@ -160,7 +165,7 @@ pub(crate) fn set(data: &Path, db: &dyn Db) -> Result<()> {
     Ok(())
 }
 
-/// A host that does not sync its commits notes nothing: the file could be ahead of them.
+/// A host that does not sync its commits records nothing, because the file could be ahead of them.
 pub(crate) fn forget(data: &Path) {
     if let Err(why) = remove(&data.join(NAME)) {
         tracing::warn!(%why, "{NAME} cannot be removed");
@@ -174,8 +179,8 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// How much the database has; none where a part of it cannot be read. That is the trouble of the conversation it is in,
-/// and found there: it proves no loss, and must not keep the others from being served.
+/// The extent of the database; none where a part of it cannot be read. Such damage is found with
+/// its conversation. It proves no loss and must not keep the other conversations from being served.
 pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Option<Extent>> {
     match count(db, workspace) {
         Ok(extent) => Ok(Some(extent)),
@@ -188,7 +193,7 @@ pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Option<Extent>> {
 }
 
 fn count(db: &dyn Db, workspace: i64) -> Result<Extent> {
-    // An older schema has neither bases nor an audit log.
+    // An older schema has neither log snapshots nor an audit log.
     let base = match has(db, "base")? {
         true => {
             "coalesce((SELECT b.seq FROM base b
@@ -210,23 +215,23 @@ fn count(db: &dyn Db, workspace: i64) -> Result<Extent> {
     Ok(Extent { entries: entries.flatten().unwrap_or(0), blocks })
 }
 
-/// Whether the file is there, whole or not: a workspace is or was beside it.
+/// Whether the file exists, valid or not: then there is or was a workspace next to it.
 pub(crate) fn is_there(data: &Path) -> bool {
     data.join(NAME).exists()
 }
 
-/// Whether no workspace is in a database.
+/// Whether a database contains no workspace.
 pub(crate) fn is_without(place: &Place) -> Result<bool> {
     let db = place.reader()?;
     Ok(tenant(&*db)?.is_none())
 }
 
-/// None in a database of which nothing is left, not even its tables.
+/// None in a database that has lost everything, even its tables.
 fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
     if has(db, "workspace")? { directory::tenant(db) } else { Ok(None) }
 }
 
-/// Whether there is such a table.
+/// Whether the table exists.
 pub(crate) fn has(db: &dyn Db, table: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1";
     Ok(db.one(sql, &[table.into()], |_| Ok(()))?.is_some())
@@ -247,7 +252,7 @@ fn encode(workspace: Uid, extent: Extent) -> [u8; BYTES] {
     out
 }
 
-/// None where there is no such file, or one that is not whole: it proves nothing.
+/// None when the file is absent or invalid: then it proves nothing.
 fn read(path: &Path) -> Option<(Uid, Extent)> {
     let mut bytes = [0; BYTES];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));

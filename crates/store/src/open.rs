@@ -1,7 +1,7 @@
-//! Open events that have a row, and the receipts of those that closed.
+//! Open events that have a row, and the receipts of closed ones.
 //!
-//! Invariant: no event has both rows, and every event at or below `head.settled` that told an agent has
-//! one of them (design section 3, "A delivery costs no row until it must").
+//! Invariant: no event has both rows, and every event at or below `head.settled` that notified an
+//! agent has one of them (design section 3, "A delivery costs no row until it must").
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,7 +39,7 @@ pub(crate) fn put_pending(
     )
 }
 
-/// The event closed: its receipt stands in the place of its row.
+/// The event closed: replaces its row with its receipt.
 pub(crate) fn put_receipt(
     db: &dyn Db,
     workspace: i64,
@@ -55,7 +55,7 @@ pub(crate) fn put_receipt(
     Ok(())
 }
 
-/// The event was opened again.
+/// The event was reopened.
 pub(crate) fn remove_receipt(db: &dyn Db, workspace: i64, at: EventRef) -> Result<()> {
     db.remove(&RECEIPT, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()])
 }
@@ -70,7 +70,7 @@ pub(crate) fn receipts(db: &dyn Db, workspace: i64, key: ConversationKey) -> Res
     in_room(db, &RECEIPT, workspace, key)
 }
 
-/// Each pending row by itself, as far as it can be read.
+/// The pending rows, each read separately as far as possible.
 pub(crate) fn pending_rows(
     db: &dyn Db,
     workspace: i64,
@@ -79,7 +79,7 @@ pub(crate) fn pending_rows(
     each_row(db, &PENDING, workspace, key)
 }
 
-/// Each receipt by itself, as far as it can be read.
+/// The receipts, each read separately as far as possible.
 pub(crate) fn receipt_rows(
     db: &dyn Db,
     workspace: i64,
@@ -105,7 +105,7 @@ pub(crate) fn remove_pending(db: &dyn Db, workspace: i64, at: EventRef) -> Resul
     db.remove(&PENDING, &[workspace.into(), at.conversation.0.into(), at.seq.0.into()])
 }
 
-/// Which events after `seq` have a receipt.
+/// The events after `seq` that have a receipt.
 pub(crate) fn receipts_after(
     db: &dyn Db,
     workspace: i64,
@@ -121,7 +121,7 @@ pub(crate) fn receipt(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Optio
     one(db, &RECEIPT, workspace, at)
 }
 
-/// How an event's deliveries stand, in whichever row has them.
+/// The state of an event's deliveries, from whichever row has it.
 pub(crate) fn standing(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<Open>> {
     match one(db, &PENDING, workspace, at)? {
         Some(open) => Ok(Some(open)),
@@ -129,7 +129,7 @@ pub(crate) fn standing(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Opti
     }
 }
 
-/// How each of these events stands; nothing of those that told nobody.
+/// The states of these events, without those that notified nobody.
 pub(crate) fn standings(
     db: &dyn Db,
     workspace: i64,
@@ -156,7 +156,7 @@ pub(crate) fn all_pending(db: &dyn Db, workspace: i64) -> Result<Vec<(Conversati
     db.all(&sql, &[workspace.into()], |row| of(&PENDING, row))
 }
 
-/// Shows the bytes of every receipt, over all conversations.
+/// Passes the bytes of every receipt, over all conversations, to a callback.
 pub(crate) fn each_receipt(
     db: &dyn Db,
     workspace: i64,

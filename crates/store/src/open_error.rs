@@ -1,4 +1,4 @@
-//! Why a place cannot be opened, examined or mended.
+//! Why a place cannot be opened, examined or repaired.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum OpenError {
         place: Place,
         why: Mismatch,
     },
-    /// The database ends before it should.
+    /// The database ends too early: committed data is lost.
     Lost {
         place: Place,
         lost: Lost,

@@ -1,4 +1,4 @@
-//! Where a workspace is kept, and how it is reached there.
+//! Where a workspace is stored, and how to open it there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use crate::postgres::{Address, Postgres};
 use crate::schema::{self, Schema};
 use crate::sqlite::{Folder, Sqlite, header};
 
-/// A file in a data folder, or a database that others run.
+/// A file in a data folder, or a database on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Folder {
         data: PathBuf,
-        /// Another file layer of SQLite's than the system's, by its registered name. For tests.
+        /// The registered name of a SQLite VFS other than the system's. For tests.
         vfs: Option<String>,
     },
     Postgres(Arc<Address>),
@@ -32,7 +32,7 @@ impl Place {
         }
     }
 
-    /// A connection for reads that somebody waits for.
+    /// A connection for interactive reads.
     pub(crate) fn reader(&self) -> Result<Box<dyn Db>> {
         Ok(match self {
             Self::Folder { data, vfs } => {
@@ -46,7 +46,7 @@ impl Place {
         })
     }
 
-    /// Refuses a folder in which no database is, before anything opens it.
+    /// Refuses a folder without a database, before anything opens it.
     pub(crate) fn must_be_there(&self) -> Result<()> {
         match self {
             Self::Folder { data, .. } => header::must_be_there(&Folder::database_in(data)),
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    /// A connection for a look at everything, however long it takes.
+    /// A connection for reading everything, however long it takes.
     pub(crate) fn examiner(&self) -> Result<Box<dyn Db>> {
         match self {
             Self::Folder { .. } => self.reader(),

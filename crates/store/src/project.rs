@@ -15,7 +15,7 @@ pub(crate) static PROJECT: Table = Table::new("project", 2, &["workspace", "uid"
 pub(crate) static TASK: Table =
     Table::new("project_task", 3, &["workspace", "project", "uid", "packed"]);
 
-/// Puts the projects of the workspace into its directory.
+/// Loads the projects of the workspace into its directory.
 pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
     let unread = |prefix, of: Uid| Error::corrupt(format!("{} cannot be read", of.show(prefix)));
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", PROJECT.select());

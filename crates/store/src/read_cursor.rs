@@ -11,7 +11,7 @@ pub(crate) static READ_CURSOR: Table =
 pub(crate) static THREAD_READ_CURSOR: Table =
     Table::new("thread_mark", 4, &["workspace", "member", "conversation", "thread", "read"]);
 
-/// Whose cursor, and of which thread when it is one's.
+/// The member, and the thread if it is a thread's cursor.
 pub(crate) type Of = (MemberKey, Option<ThreadKey>);
 
 pub(crate) fn put(
@@ -28,7 +28,7 @@ pub(crate) fn put(
     }
 }
 
-/// Where a member's cursor is; at the start when it was never set.
+/// A member's cursor; at the start when it was never set.
 pub(crate) fn get(
     db: &dyn Db,
     workspace: i64,

@@ -1,4 +1,4 @@
-//! Writing what a batch changed, table by table.
+//! Writes a batch's changes, table by table.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use crate::{
     open, project, read_cursor, schedule, shared, stimulus, tables, thread, token, told, turn,
 };
 
-/// Writes every row of `changes`. The rows of a room are read off the room itself.
+/// Writes every row of `changes`. The rows of a room are read from the room itself.
 pub(crate) fn record(
     db: &dyn Db,
     workspace: i64,
@@ -54,7 +54,7 @@ pub(crate) fn record(
     record_bases(db, workspace, changes)
 }
 
-/// The files that are shown by what is to be erased.
+/// The files that the events to be erased refer to.
 fn files_of_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<BTreeSet<Uid>> {
     let mut files = BTreeSet::new();
     for changed in &changes.rooms {
@@ -69,7 +69,8 @@ fn files_of_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<BTr
     Ok(files)
 }
 
-/// Files before what refers to them, and what nothing refers to after it: `erased` at once, whatever else a day later.
+/// Writes files before references to them. Drops unreferenced files afterwards: those of `erased`
+/// messages at once, others a day later.
 fn record_assets(
     db: &dyn Db,
     workspace: i64,
@@ -96,7 +97,8 @@ fn record_assets(
     }
 }
 
-/// Last of all, so that nothing is written of what goes. Its pages are zeroed: a backup is a copy of them.
+/// Last of all, so that nothing is written for dropped events. The freed pages are zeroed, because
+/// a backup is a copy of the pages.
 fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     let bases = || changes.rooms.iter().filter_map(|r| Some((r.key, r.dirty.base.as_ref()?)));
     if bases().next().is_none() {
@@ -107,7 +109,7 @@ fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     })
 }
 
-/// What was logged before this batch is written over; what this batch logged was written without.
+/// Overwrites events of earlier batches. Those of this batch were written without their content.
 fn record_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if changes.erases_nothing() {
         return Ok(());
@@ -123,7 +125,7 @@ fn record_erased(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     })
 }
 
-/// After the projections, which say what is deleted.
+/// After the message states, which say what is deleted.
 fn record_digests(
     db: &dyn Db,
     workspace: i64,
@@ -185,7 +187,7 @@ fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     Ok(())
 }
 
-/// What is decided keeps nothing of what was to be said; what stood in its row is zeroed.
+/// A decided approval keeps none of its words; its previous row is zeroed.
 fn record_approvals(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if changes.approvals.is_empty() {
         return Ok(());
@@ -201,7 +203,7 @@ fn record_approvals(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     })
 }
 
-/// What goes or is written over is zeroed with its words.
+/// Removed and overwritten rows are zeroed with their words.
 fn record_projects(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if changes.projects.is_empty() && changes.tasks.is_empty() {
         return Ok(());
@@ -223,7 +225,7 @@ fn record_projects(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()>
     })
 }
 
-/// A string that goes is zeroed: it is a secret.
+/// A removed connection string is zeroed, because it is a secret.
 fn record_endpoints(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if changes.endpoints.is_empty() {
         return Ok(());
@@ -236,7 +238,8 @@ fn record_endpoints(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()
     })
 }
 
-/// After the rooms, so that nothing is written of channels whose inbox goes; what goes is zeroed.
+/// After the rooms, so that nothing is written for channels of a removed inbox. Removed rows are
+/// zeroed.
 fn record_inboxes(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if changes.inboxes.is_empty() && changes.sweep_callbacks.is_none() {
         return Ok(());
@@ -252,8 +255,8 @@ fn record_inboxes(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> 
     })
 }
 
-/// A receipt that goes is removed before one that comes is written: an event may close, open and close
-/// again within a batch.
+/// Removed receipts are deleted before new ones are written, because an event may close, reopen and
+/// close again within a batch.
 fn record_open(
     db: &dyn Db,
     workspace: i64,
@@ -314,7 +317,7 @@ fn record_projections(
         inbox::put_callback(db, workspace, key, *of, callback.as_ref())?;
     }
     if !dirty.stimuli.is_empty() {
-        // What ended keeps nothing of what it was to say.
+        // An ended stimulus keeps none of its content.
         db.thoroughly(&mut || {
             dirty.stimuli.iter().try_for_each(|(uid, stimulus)| match stimulus {
                 Some(stimulus) => stimulus::put(db, workspace, key, stimulus),

@@ -1,4 +1,4 @@
-//! Columns that stand for a core type: a uid in sixteen bytes, an enum by its code.
+//! Columns for core types: a uid in sixteen bytes, an enum by its code.
 
 use chorus_core::codec::Coded;
 use chorus_core::model::ids::Uid;

@@ -1,6 +1,6 @@
-//! Schedules: what the conversations are asked again and again.
+//! Schedules of the conversations.
 //!
-//! Invariant: a row's `due` is the next time of the schedule packed in it, and 0 when it has none.
+//! Invariant: a row's `due` is the next time of the packed schedule, or 0 when it has none.
 
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
@@ -31,7 +31,7 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, key: ConversationKey, uid: Uid
     db.remove(&SCHEDULE, &[workspace.into(), key.0.into(), (&uid.0.to_be_bytes()).into()])
 }
 
-/// Those of a conversation, in the order in which they were made.
+/// The schedules of a conversation, in the order of creation.
 pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Schedule>> {
     let sql =
         format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", SCHEDULE.select());

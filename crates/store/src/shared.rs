@@ -1,9 +1,10 @@
-//! Several hosts on one database: which of them writes, and what it tells the others.
+//! Several hosts on one database: which of them writes, and how it tells the others.
 //!
-//! Invariant: a host that is alone holds the database for itself, and knows all that is decided. Hosts that share
-//! it write one after the other: each batch waits for its turn, takes in what was written since its last one
-//! ([`News`]), decides, and passes the turn on with its commit. So everything that holds for one writer holds for
-//! all of them together: seqs, ids, claims, fences, deadlines and the chain of the audit log (spec/DECISIONS.md).
+//! Invariant: a host that is alone holds the database exclusively and knows every decision. Hosts
+//! that share it write one after the other: each batch waits for its turn, takes in what was
+//! written since its last one ([`News`]), decides, and passes the turn on with its commit. So
+//! everything that holds for one writer holds for all of them together: seqs, ids, claims, fences,
+//! deadlines and the chain of the audit log (spec/DECISIONS.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,30 +28,30 @@ pub(crate) static NEWS: Table = Table::new(
 pub(crate) static CONNECTION: Table =
     Table::new("connection", 2, &["workspace", "session", "host"]);
 
-/// News that are kept: who has missed more loads everything anew.
+/// News that are kept. A host that has missed more reloads everything.
 const KEPT: u64 = 4_096;
 
 /// What one batch has written, for the other hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// Members, roles, streams, tokens or approvals.
+    /// Whether members, roles, streams, tokens or approvals changed.
     pub(crate) directory: bool,
     pub(crate) rooms: BTreeMap<ConversationKey, Moved>,
     pub(crate) sessions: BTreeSet<SessionKey>,
-    /// The end of the audit log, when it wrote there.
+    /// The end of the audit log, if it was extended.
     pub(crate) audited: Option<AuditHead>,
 }
 
-/// What it has written of one room, beside events.
+/// What it has written of one room, besides events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// The head's.
+    /// The head's version.
     pub(crate) version: u64,
-    /// More than events and what is owed for some: whoever has the room loads it anew.
+    /// The changes go beyond events and obligations: other hosts must reload the room.
     pub(crate) anew: bool,
     /// The events whose `pending` or `receipt` row was written.
     pub(crate) standing: BTreeSet<Seq>,
-    /// The events whose words are gone.
+    /// The erased events.
     pub(crate) erased: BTreeSet<Seq>,
     /// The subjects whose turns were written.
     pub(crate) turns: BTreeSet<Seq>,
@@ -69,7 +70,7 @@ impl Moved {
 impl From<&RoomChanges> for Moved {
     fn from(changed: &RoomChanges) -> Self {
         let RoomChanges { head, dirty, .. } = changed;
-        // Where hosts share a database every event is accounted for by a row.
+        // Where hosts share a database, every event is accounted for by a row.
         let anew = !dirty.tells_all() || head.settled != head.seq;
         let (standing, erased) = (dirty.standings().collect(), dirty.erased.clone());
         Self { version: head.version, anew, standing, erased, turns: dirty.turns.clone() }
@@ -77,8 +78,8 @@ impl From<&RoomChanges> for Moved {
 }
 
 impl News {
-    /// What was written of rooms as words of 8 bytes: for each its key, its version, whether it is to be loaded
-    /// anew, and three lists of seqs, each with its length before it.
+    /// The room changes as 8-byte words: for each room its key, its version, whether it must be
+    /// reloaded, and three lists of seqs, each preceded by its length.
     fn rooms(&self) -> Vec<u8> {
         let words = self.rooms.iter().flat_map(|(key, moved)| {
             let lists = [&moved.standing, &moved.erased, &moved.turns];
@@ -137,12 +138,12 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, number: u64, host: u32, news: &Ne
     db.put(&TURN, &[workspace.into(), number.into()])
 }
 
-/// Whose news have this number; none when they are not there, or not any more.
+/// The host that wrote the news with this number; none when they do not exist or no longer do.
 pub(crate) fn author(db: &dyn Db, workspace: i64, number: u64) -> Result<Option<u32>> {
     db.get(&NEWS, &[workspace.into(), number.into()], |row| row.int(2))
 }
 
-/// What was written after `seen` up to `newest`; none when some of it is not known any more.
+/// What was written after `seen` up to `newest`; none when some of it is no longer known.
 pub(crate) fn since(db: &dyn Db, workspace: i64, seen: u64, newest: u64) -> Result<Option<News>> {
     let sql = format!("{} WHERE workspace = $1 AND number > $2 ORDER BY number", NEWS.select());
     let mut all = News::default();
@@ -160,7 +161,7 @@ pub(crate) fn since(db: &dyn Db, workspace: i64, seen: u64, newest: u64) -> Resu
     Ok((seen.checked_add(count) == Some(newest)).then_some(all))
 }
 
-/// Who holds the session now.
+/// Writes which host holds the session.
 pub(crate) fn put_connection(db: &dyn Db, workspace: i64, session: &Session) -> Result<()> {
     let key = [workspace.into(), session.key.0.into()];
     if session.connected {
@@ -170,12 +171,12 @@ pub(crate) fn put_connection(db: &dyn Db, workspace: i64, session: &Session) -> 
     }
 }
 
-/// No session is held by anybody.
+/// Marks all sessions as held by no host.
 pub(crate) fn clear_connections(db: &dyn Db, workspace: i64) -> Result<()> {
     db.execute("DELETE FROM connection WHERE workspace = $1", &[workspace.into()]).map(drop)
 }
 
-/// Marks the directory's sessions that are held by a host.
+/// Marks the directory's sessions that a host holds.
 pub(crate) fn connect(db: &dyn Db, workspace: i64, everybody: &mut Directory) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY session", CONNECTION.select());
     let held =
@@ -188,7 +189,7 @@ pub(crate) fn connect(db: &dyn Db, workspace: i64, everybody: &mut Directory) ->
     Ok(())
 }
 
-/// One session as it is written, with who holds it.
+/// One stored session, with the host that holds it.
 pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
     let Some(session) = directory::session(db, workspace, key)? else { return Ok(None) };
     let host = db.get(&CONNECTION, &[workspace.into(), key.0.into()], |row| row.int(2))?;

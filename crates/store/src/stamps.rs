@@ -1,8 +1,8 @@
-//! Whether anything was committed to a room since somebody looked.
+//! Stamps: whether anything was committed to a room since a reader last looked.
 //!
-//! The writer stamps the rooms of a batch after its commit and before its answers, so that whoever was
-//! answered finds the stamp moved. Rooms share a few thousand counters: one that moves for another room's
-//! sake costs a look at the database, and nothing else.
+//! The writer changes the stamps of a batch's rooms after its commit and before its answers, so
+//! that whoever got an answer finds the stamp changed. Rooms share a few thousand counters. A stamp
+//! that changes because of another room costs a query and nothing else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,12 +24,12 @@ impl Stamps {
         self.counter(room).load(Ordering::Acquire)
     }
 
-    /// Something of the room was committed.
+    /// Something in the room was committed.
     pub(crate) fn moved(&self, room: ConversationKey) {
         self.counter(room).fetch_add(1, Ordering::Release);
     }
 
-    /// Something of any room may have been committed.
+    /// Something in any room may have been committed.
     pub(crate) fn all_moved(&self) {
         for counter in &self.0 {
             counter.fetch_add(1, Ordering::Release);

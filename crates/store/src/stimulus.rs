@@ -1,6 +1,7 @@
-//! Stimuli: what waits in each conversation's queue, and what ended there lately.
+//! Stimuli: each conversation's queue, and recently ended ones.
 //!
-//! Invariant: a row's state is that of the stimulus packed in it; at most one of a queue is claimed at a time.
+//! Invariant: a row's state is that of the packed stimulus, and at most one of a queue is claimed
+//! at a time.
 
 use chorus_core::codec::{self, Coded};
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
@@ -28,14 +29,14 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, key: ConversationKey, uid: Uid
     db.remove(&STIMULUS, &[workspace.into(), key.0.into(), (&uid.0.to_be_bytes()).into()])
 }
 
-/// Those of a conversation, in the order in which they came.
+/// The stimuli of a conversation, in order of arrival.
 pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<Vec<Stimulus>> {
     let sql =
         format!("{} WHERE workspace = $1 AND conversation = $2 ORDER BY uid", STIMULUS.select());
     db.all(&sql, &[workspace.into(), key.0.into()], read)
 }
 
-/// Each row by itself: its key, the state that it is filed under, and what it says, as far as that can be read.
+/// Each row read separately: its key, its stored state, and its content as far as it can be read.
 #[allow(clippy::type_complexity, reason = "a key and what stands there")]
 pub(crate) fn rows(
     db: &dyn Db,

@@ -1,4 +1,4 @@
-//! Opening a data folder and its database, and starting the writer over it.
+//! Opens a data folder and its database, and starts the writer on it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,37 +28,39 @@ use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
 use crate::{Place, Tenant, audit, conversation, directory, endpoint, inbox, project, token};
 
-/// How a data folder is opened.
+/// Options for opening a data folder.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The data folder; made when there is none.
+    /// The data folder; created if it does not exist.
     pub data: PathBuf,
-    /// The database, when it is not a file in the folder.
+    /// The database, if it is not a file in the folder.
     pub database: Option<Arc<Address>>,
     pub sync: Sync,
-    /// Off: one commit a command. For comparisons.
+    /// If off, each command gets its own commit. For comparisons.
     pub batching: bool,
-    /// How much longer each commit takes, as on a disk that syncs so slowly. For comparisons.
+    /// Additional time per commit, to simulate a slow disk. For comparisons.
     pub slower_sync: Duration,
-    /// Whether a place that holds no workspace gets one. Else it is taken for the wrong place.
+    /// Whether a workspace is created in a place without one. Otherwise such a place counts as the
+    /// wrong one.
     pub may_begin: bool,
-    /// The workspace's public id and name, when the place is empty.
+    /// The public id and name for a new workspace.
     pub workspace: Uid,
     pub name: String,
-    /// What agents may say without a person, where a conversation has no budget of its own.
+    /// How many messages agents may post without a person, in conversations without their own
+    /// budget.
     pub budgets: Budgets,
-    /// How often followed conversations are told in digests, in milliseconds; none is never.
+    /// How often followers receive digests, in milliseconds; none means never.
     pub digests: Option<i64>,
-    /// What waits for a person.
+    /// What needs a person's approval.
     pub approvals: Rules,
-    /// How the flow of talk is read.
+    /// The settings for reading the flow of talk.
     pub flow: flow::Settings,
-    /// For how long something is put off when nobody says until when, in milliseconds.
+    /// Default deferral time, in milliseconds.
     pub deferral: i64,
-    /// How long conversations are kept that say nothing of it themselves.
+    /// The retention period of conversations that set none.
     pub keep: Keep,
     pub clock: Arc<dyn Clock>,
-    /// Another file layer of SQLite's than the system's, by its registered name. For tests.
+    /// The registered name of a SQLite VFS other than the system's. For tests.
     pub vfs: Option<String>,
 }
 
@@ -93,7 +95,7 @@ impl Options {
     }
 }
 
-/// An opened data folder, not yet at work.
+/// An opened data folder, before the writer starts.
 pub struct Store {
     options: Options,
     opened: Opened,
@@ -101,8 +103,8 @@ pub struct Store {
     folder: Folder,
 }
 
-/// Opens the folder, brings its schema up to date, makes the workspace when it is empty, and mends what a host needs
-/// right that comes back.
+/// Opens the folder, migrates its schema, creates the workspace in an empty one, and repairs what a
+/// restarting host needs.
 pub fn open(options: Options) -> Result<Store, OpenError> {
     if options.database.is_none() {
         must_not_be_lost(&options)
@@ -118,8 +120,8 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
     }
 }
 
-/// A file that is no database is refused before anything is made beside it, and so is an empty one, or none, in a folder
-/// that had one.
+/// Refuses a file that is not a database before anything is created next to it. Also refuses an
+/// empty or missing one in a folder that had a database.
 fn must_not_be_lost(options: &Options) -> Result<(), Error> {
     let file = Folder::database_in(&options.data);
     match header::look(&file)? {
@@ -129,7 +131,7 @@ fn must_not_be_lost(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// Whether nothing says that a workspace was in the folder.
+/// Whether there is no sign of an earlier workspace in the folder.
 fn is_new(options: &Options) -> bool {
     options.may_begin && !newest::is_there(&options.data)
 }
@@ -161,7 +163,8 @@ impl Opened {
                     folder.free_reserve();
                     tracing::error!(%place, "there is no space left; commands are refused until there is");
                 }
-                // What cannot be made beside the database for want of space is not always said to be that.
+                // SQLite does not always report it as lack of space if it cannot create a file next
+                // to the database.
                 let database = |why| match why {
                     Error::Engine(why) if full => database(Error::Full(why)),
                     why => database(why),
@@ -194,7 +197,7 @@ impl Opened {
                 let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
                 return Err(database(Error::Engine(why.to_owned())));
             }
-            // What is begun could not be finished.
+            // A new workspace could not be completed.
             None if full => {
                 let why = "a new workspace needs 4 MiB of space in its data folder";
                 return Err(database(Error::Full(why.to_owned())));
@@ -211,7 +214,7 @@ impl Opened {
         endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
         inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
         token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
-        // Where other hosts write, what is claimed or in hand is so by one of them.
+        // If other hosts write, claimed and accepted work may belong to one of them.
         let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
         let repairs = match alone {
             true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
@@ -227,40 +230,40 @@ impl Store {
         &self.opened.tenant
     }
 
-    /// Everybody, as the folder has them.
+    /// The directory as stored.
     pub fn directory(&self) -> &Directory {
         &self.opened.directory
     }
 
-    /// What was mended when it was opened.
+    /// What was repaired when it was opened.
     pub fn repairs(&self) -> &[Repair] {
         &self.opened.repairs
     }
 
-    /// Whether this host's keys, by their fingerprint, are those of all hosts of the database: else what one
-    /// has signed is nothing to another.
+    /// Whether this host's keys, by their fingerprint, are those of all hosts of the database.
+    /// Otherwise hosts would reject each other's signatures.
     pub fn agrees_on_keys(&self, fingerprint: &[u8]) -> Result<bool, OpenError> {
         let Some(hosts) = self.opened.db.shared() else { return Ok(true) };
         let agreed = hosts.agree_on_keys(fingerprint);
         agreed.map_err(|why| OpenError::Database { place: self.options.place(), why })
     }
 
-    /// It is not to be used after all: what was made in a folder that had nothing goes again.
+    /// It will not be used after all: removes what was created in an empty folder.
     pub fn take_back(self) {
         let Self { opened, folder, .. } = self;
         drop(opened);
         folder.take_back();
     }
 
-    /// Puts another connection before the one there is, so that a test can make it fail.
+    /// Wraps the connection, so that a test can make it fail.
     #[cfg(test)]
     pub(crate) fn map_db(mut self, wrap: impl FnOnce(Box<dyn Db>) -> Box<dyn Db>) -> Self {
         self.opened.db = wrap(self.opened.db);
         self
     }
 
-    /// Puts the writer to work on a thread of its own. `sink` is given the effects of each batch after its
-    /// commit, on that thread: it must not block.
+    /// Starts the writer on a thread of its own. `sink` receives the effects of each batch after
+    /// its commit, on that thread, and must not block.
     pub fn start(self, sink: Box<dyn Sink>) -> Result<(Writer, Readers), OpenError> {
         let Self { options, opened, folder } = self;
         let Opened { db, tenant, directory, repairs: _, full } = opened;
@@ -274,7 +277,7 @@ impl Store {
         let audit = audit::head(&*db, tenant.key).map_err(why)?;
         let newest = match (&options.database, options.sync) {
             (Some(_), _) => None,
-            // It could be ahead of what is on the disk.
+            // The record could be ahead of what is on disk.
             (None, Sync::DangerousNormal) => {
                 newest::forget(&options.data);
                 None
@@ -305,8 +308,8 @@ impl Store {
     }
 }
 
-/// The workspace with every room in which something is owed, so that its timers run; and those that cannot
-/// be read, which the writer names and lets alone.
+/// The workspace with every room in which something is owed, so that its timers run, and the rooms
+/// that cannot be read, which the writer reports and leaves alone.
 fn revive(
     db: &dyn Db,
     tenant: &Tenant,
@@ -331,7 +334,7 @@ fn revive(
         damage: None,
     };
     let mut damaged = BTreeSet::new();
-    // Where other hosts write, rooms are loaded in this one's turn.
+    // If other hosts write, rooms are loaded in this host's turn.
     let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
     let open = if alone { conversation::with_open_events(db, tenant.key)? } else { Vec::new() };
     for key in open {

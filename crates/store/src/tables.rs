@@ -1,4 +1,4 @@
-//! All tables of a workspace. A table that is not listed here fails the schema's tests.
+//! All tables of a workspace. The schema's tests fail for a table that is not listed here.
 
 use crate::db::{Db, Result, Table};
 use crate::{
@@ -53,13 +53,13 @@ impl Table {
         &turn::TURN,
     ];
 
-    /// Those by which hosts that share a database tell each other.
+    /// The tables through which hosts that share a database inform each other.
     #[cfg(test)]
     pub(crate) const SHARED: &[&Self] =
         &[&crate::shared::TURN, &crate::shared::NEWS, &crate::shared::CONNECTION];
 }
 
-/// Notes where the log begins from now on, and removes what stands before that in every table that is trimmed.
+/// Records the new start of the log, and removes earlier rows from every table that is trimmed.
 pub(crate) fn trim(
     db: &dyn Db,
     workspace: i64,

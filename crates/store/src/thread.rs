@@ -89,7 +89,7 @@ pub(crate) fn get(
     db.get(&THREAD, &[workspace.into(), key.0.into(), thread.0.into()], read)
 }
 
-/// The threads of a conversation that are not closed and of whose work something is stored, or was said.
+/// The threads of a conversation that are not closed and have stored or logged work.
 pub(crate) fn with_work(
     db: &dyn Db,
     workspace: i64,

@@ -1,5 +1,5 @@
-//! Tokens that were handed out, and members all of whose tokens were ended. They are part of the directory; no token
-//! is kept itself.
+//! Issued tokens, and members whose tokens were all ended. They are part of the directory; the
+//! tokens themselves are not stored.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) static ISSUED: Table = Table::new(
 
 pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
 
-/// Puts the tokens of the workspace that have not expired into its directory.
+/// Loads the unexpired tokens of the workspace into its directory.
 pub(crate) fn load(
     db: &dyn Db,
     workspace: i64,
@@ -77,12 +77,12 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) 
     db.remove(&ISSUED, &[workspace.into(), member.0.into(), jti.into()])
 }
 
-/// What expired by then is over.
+/// Tokens that expired by then are invalid on every clock.
 fn over(now: Timestamp) -> i64 {
     now.plus(-limits::TOKEN_SKEW_MS).0
 }
 
-/// Drops what is over: that tokens were handed out, and that they were ended.
+/// Drops expired entries: issued and ended tokens.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
     let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2";
     db.execute(sql, &[workspace.into(), over(now).into()])?;
@@ -90,12 +90,12 @@ pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
     db.execute(sql, &[workspace.into(), now.0.into()]).map(drop)
 }
 
-/// All tokens that the member had by then have ended.
+/// Ends all tokens that the member had by then.
 pub(crate) fn cut_off(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
     db.put(&CUT_OFF, &[workspace.into(), member.0.into(), at.0.into()])
 }
 
-/// Ends all tokens that the member has, those too that are not in the list.
+/// Ends all tokens of the member, including those that are not in the list.
 pub(crate) fn end_all(db: &dyn Db, workspace: i64, member: MemberKey, at: Timestamp) -> Result<()> {
     let sql = "UPDATE issued SET revoked = 1 WHERE workspace = $1 AND member = $2";
     db.execute(sql, &[workspace.into(), member.0.into()])?;

@@ -1,4 +1,4 @@
-//! What agents have taken up in private, while it counts.
+//! Agents' private reads, as long as they count.
 
 use chorus_core::codec;
 use chorus_core::model::approval::Private;
@@ -30,7 +30,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, told: &Private) -> Result<()> {
     )
 }
 
-/// What a member has taken up in that session, or in none: the newest, at most `limit`.
+/// A member's private reads in that session, or without one: the newest, at most `limit`.
 pub(crate) fn of(
     db: &dyn Db,
     workspace: i64,
@@ -47,7 +47,7 @@ pub(crate) fn of(
     db.all(&sql, &values, read)
 }
 
-/// Drops what does not count any more: what was taken up in no session, after a while.
+/// Drops private reads without a session that no longer count.
 pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
     let sql = "DELETE FROM told WHERE workspace = $1 AND session = 0 AND at <= $2";
     let over = now.plus(-limits::TOLD_APART_MS);

@@ -1,4 +1,4 @@
-//! Who speaks about which subject of a conversation, while anybody does or waits to.
+//! Public turns: who speaks about each subject of a conversation and who waits.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::db::{Db, Error, Result, Table};
 pub(crate) static TURN: Table =
     Table::new("public_turn", 3, &["workspace", "conversation", "subject", "packed"]);
 
-/// Writes the turns of a subject, or removes what was written when nobody speaks or waits any more.
+/// Writes the turns of a subject, or removes them when nobody speaks or waits any more.
 pub(crate) fn put(
     db: &dyn Db,
     workspace: i64,
@@ -37,7 +37,7 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
     })
 }
 
-/// The turns of these subjects; nothing of those that have no row.
+/// The turns of these subjects, without those that have no row.
 pub(crate) fn some(
     db: &dyn Db,
     workspace: i64,
@@ -54,7 +54,7 @@ pub(crate) fn some(
     Ok(found)
 }
 
-/// Each subject that has a row, and whether that can be read.
+/// Each subject with a row, and whether the row can be read.
 pub(crate) fn subjects(
     db: &dyn Db,
     workspace: i64,

@@ -1,7 +1,8 @@
-//! What a member has not read yet, over all conversations it has a seat in.
+//! Unread messages of a member, over all conversations that it belongs to.
 //!
-//! Two statements, however many conversations: the seats with their heads and cursors, and the newest messages behind
-//! those cursors. Where all is read no event is looked at, and elsewhere no more than [`COUNTED`].
+//! Two statements, however many conversations: the memberships with their heads and cursors, and
+//! the newest messages after those cursors. Where everything is read no event is examined, and
+//! elsewhere at most [`COUNTED`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -16,10 +17,10 @@ use crate::conversation::{self, CONVERSATION};
 use crate::db::{Db, Result};
 use crate::{event, read_cursor};
 
-/// Entries of a log, from its end, that are counted: more is a number nobody reads.
+/// Newest entries of a log that are counted. Larger numbers are of no use to a reader.
 const COUNTED: u64 = 200;
 
-/// A conversation as the index of a member shows it.
+/// A conversation as a member's overview shows it.
 #[derive(Clone, Debug)]
 pub struct Unread {
     pub conversation: Arc<Conversation>,
@@ -28,13 +29,13 @@ pub struct Unread {
     pub read: Seq,
     /// Messages of others among the newest [`COUNTED`] entries.
     pub messages: u32,
-    /// How many of them were meant for the member or a role of its.
+    /// How many of them were meant for the member or one of its roles.
     pub mentions: u32,
-    /// Whether what is unread goes back further.
+    /// Whether there are older unread messages.
     pub more: bool,
 }
 
-/// By conversation, in the order in which they were made.
+/// By conversation, in order of creation.
 pub(crate) fn of_member(db: &dyn Db, workspace: i64, member: MemberKey) -> Result<Vec<Unread>> {
     static SEATS: OnceLock<String> = OnceLock::new();
     let sql = SEATS.get_or_init(|| {
@@ -66,8 +67,8 @@ pub(crate) fn of_member(db: &dyn Db, workspace: i64, member: MemberKey) -> Resul
     Ok(seats)
 }
 
-/// Messages of others in a thread behind a member's cursor there that are shown to all and not deleted; at most
-/// [`COUNTED`] of them.
+/// Messages of others after a member's cursor in a thread that are visible to all and not deleted;
+/// at most [`COUNTED`].
 pub(crate) fn in_thread(
     db: &dyn Db,
     workspace: i64,
@@ -91,7 +92,7 @@ pub(crate) fn in_thread(
     Ok((cursor, found.len() as u32))
 }
 
-/// The seats of a member with their conversations, heads and cursors.
+/// A member's memberships with their conversations, heads and cursors.
 const FROM: &str = "FROM roster r
     JOIN conversation c ON c.workspace = r.workspace AND c.conversation = r.conversation
     JOIN head h ON h.workspace = r.workspace AND h.conversation = r.conversation

@@ -1,8 +1,10 @@
-//! Walks the logs of a host at work, to find what the disk has changed before anything is built upon it.
+//! Verifies the logs of a running host, to find changes by the disk before anything builds upon
+//! them.
 //!
-//! A step reads a stretch of one log as of one moment: every event in its place, its hash following from the one before,
-//! its content the one that was hashed, and the end where the head says. What is found is noted ([`crate::damage`]). The
-//! doctor looks at far more; this is what a conversation needs that is written to.
+//! A step reads a range of one log as of one moment: every event in its place, its hash following
+//! from the previous one, its content matching its hash, and the end where the head says. Findings
+//! are recorded ([`crate::damage`]). The doctor checks far more; this is what a conversation needs
+//! before it is written to.
 
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{ConversationKey, Seq};
@@ -11,11 +13,11 @@ use crate::db::{Db, Error, Result};
 use crate::reader::Readers;
 use crate::{conversation, event, log_snapshot};
 
-/// How far a log was walked.
+/// How far a log has been verified.
 #[derive(Clone, Debug)]
 pub struct Walk {
     key: ConversationKey,
-    /// The newest event that was looked at, and its hash; none before the first step.
+    /// The newest verified event and its hash; none before the first step.
     at: Option<(Seq, Hash)>,
 }
 
@@ -24,12 +26,12 @@ impl Walk {
         Self { key, at: None }
     }
 
-    /// Looks at no more than `limit` events; says whether there are more.
+    /// Verifies at most `limit` events; returns whether there are more.
     pub(crate) fn step(&mut self, db: &dyn Db, workspace: i64, limit: usize) -> Result<Looked> {
         let key = self.key;
         let Some(head) = conversation::head(db, workspace, key)? else { return Ok(Looked::Whole) };
         let begin = log_snapshot::end(db, workspace, key)?.unwrap_or_default();
-        // What was walked may have been dropped since.
+        // The verified part may have been dropped since.
         let (mut seq, mut hash) = self.at.filter(|at| at.0 >= begin.0).unwrap_or(begin);
         let sql = format!(
             "{} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT $4",
@@ -74,7 +76,7 @@ fn follows(event: &Event, before: &Hash) -> bool {
     event.chain(before) == event.hash
 }
 
-/// What a step has found.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
     More,
@@ -84,13 +86,14 @@ pub(crate) enum Looked {
 }
 
 impl Readers {
-    /// One step of a walk; says whether there are more. What is damaged takes no posts from then on.
+    /// One step of verifying; returns whether there are more. A damaged log accepts no posts from
+    /// then on.
     pub fn verify(&self, walk: &mut Walk, limit: usize) -> Result<bool> {
         let what = match self.read(|db, workspace| walk.step(db, workspace, limit)) {
             Ok(Looked::More) => return Ok(true),
             Ok(Looked::Whole) => return Ok(false),
             Ok(Looked::Damaged(what)) => what,
-            // A page of the file, by the engine's own look.
+            // An unreadable page, as reported by the engine.
             Err(Error::Corrupt(what)) => what,
             Err(error) => return Err(error),
         };

@@ -1,4 +1,4 @@
-//! Whom a message names.
+//! The members and roles that a message names.
 
 use super::incoming::IncomingMessage;
 use crate::language::names::{Target, mentions};
@@ -6,13 +6,14 @@ use crate::model::ids::{MemberKey, RoleKey};
 use crate::state::directory::Directory;
 use crate::state::room::Room;
 
-/// Whom a message names, in its text or beside it; only those on the roster count.
+/// The members and roles that a message names, in its text or beside it. Only those on the roster
+/// count.
 pub(super) struct Addressees {
     pub(super) members: Vec<MemberKey>,
     pub(super) roles: Vec<RoleKey>,
-    /// Whether they were named beside the text, as recipient.
+    /// The recipient that was named beside the text, if any.
     pub(super) recipient: Option<MemberKey>,
-    /// The text addresses somebody, and be it the author or who is not here.
+    /// The text addresses somebody, even if that is the author or somebody who is not in the room.
     pub(super) addresses: bool,
 }
 

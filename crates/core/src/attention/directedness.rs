@@ -1,7 +1,9 @@
-//! Who is meant: the candidates of a message, and for each the rule that settles its directedness.
+//! Directedness: the candidates of a message, and for each the rule that decides whether the
+//! message is meant for it.
 //!
-//! Only candidates are decided one by one; everybody else shares one answer (design section 5, "Who is
-//! considered"), so that a message costs what its audience costs and not what its roster costs.
+//! Only candidates are decided individually; everybody else shares one answer (design section 5,
+//! "Who is considered"). So the cost of a message depends on its audience, not on the size of the
+//! roster.
 
 use std::collections::HashMap;
 
@@ -21,7 +23,7 @@ use crate::state::directory::Directory;
 use crate::state::room::Room;
 use crate::state::workspace::Workspace;
 
-/// The people a decision chooses among: who there is, who is connected, who was chosen when.
+/// The members a decision chooses among: who exists, who is connected, and who was selected when.
 #[derive(Clone, Copy)]
 pub struct People<'a> {
     pub directory: &'a Directory,
@@ -29,12 +31,12 @@ pub struct People<'a> {
     pub granted: &'a HashMap<MemberKey, Timestamp>,
     /// Turns each member is running.
     pub running: &'a HashMap<MemberKey, usize>,
-    /// How the flow of talk is read.
+    /// The settings for reading the flow of talk.
     pub flow: Settings,
 }
 
 impl Workspace {
-    /// Who there is to be told, as attention looks at them.
+    /// The members who may be notified, in the form that attention uses.
     pub(crate) fn people(&self) -> People<'_> {
         People {
             directory: &self.directory,
@@ -45,7 +47,8 @@ impl Workspace {
     }
 }
 
-/// Decides a message for everybody in the room. An ephemeral one is told to nobody whom it is not shown to.
+/// Decides a message for everybody in the room. An ephemeral message is delivered only to the
+/// members it is shown to.
 pub fn decide(room: &Room, people: People<'_>, said: &IncomingMessage<'_>) -> Attention {
     let mut attention = decide_openly(room, people, said);
     attention.stated = said.stated.filter(|_| says_nobody(said.stated));
@@ -80,7 +83,7 @@ fn decide_openly(room: &Room, people: People<'_>, said: &IncomingMessage<'_>) ->
     Attention { meant, nobody, ..Attention::plain(said.intent, rest, candidates.told) }
 }
 
-/// The answer of everybody who has none of their own.
+/// The decision for everybody who has no individual decision.
 pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
     let named = attention.rest == Directedness::ToOther;
     let rule = if named { Rule::NamedOther } else { Rule::Unaddressed };
@@ -88,14 +91,15 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
     policy::decide(attention.rest, attention.intent, &circumstances)
 }
 
-/// A chain of agents' messages has reached its end: no agent is told, and a person is.
+/// A chain of agents' messages has reached its limit: no agent is notified, and a person is.
 fn end_of_chain(room: &Room, directory: &Directory, said: &IncomingMessage<'_>) -> Attention {
     let told = word_to_a_person(room, directory, Rule::HopLimit);
     let told = told.into_iter().collect();
     Attention::plain(said.intent, Directedness::Ambient, told)
 }
 
-/// The line has used its no-human budget up with this message: a person is told, besides whom it is for.
+/// This message uses up the timeline's budget for agents without a person: a person is notified, in
+/// addition to the addressees.
 pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Attention) {
     let word = word_to_a_person(room, directory, Rule::BudgetSpent);
     let Some(word) = word.filter(|w| attention.is_shown_to(w.member)) else { return };
@@ -105,7 +109,7 @@ pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Atte
     }
 }
 
-/// The lead, else somebody of the roster, else the first person there is.
+/// The lead, otherwise a person on the roster, otherwise the first person in the workspace.
 fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<Told> {
     let on_roster = |m: &MemberKey| room.roster.contains_key(m) && directory.is_person(*m);
     let lead = directory.lead.filter(|m| directory.is_person(*m));
@@ -141,10 +145,12 @@ impl<'a> Candidates<'a> {
         Self { room, people, said, named, told: Vec::new(), flowed: Flowed::default() }
     }
 
-    /// The rules, in the order of design section 5; the first that speaks for a member settles it.
+    /// Applies the rules in the order of design section 5. The first rule that applies to a member
+    /// decides.
     fn collect(&mut self) {
         if let Some(only) = self.said.only {
-            // Whom it is shown to is whom it is for, whatever its text names.
+            // An ephemeral message is meant for the members it is shown to, whatever its text
+            // names.
             for member in only.iter() {
                 self.add(*member, Rule::Recipient);
             }
@@ -192,15 +198,17 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// What an agent has asked is answered. A person has read the answer by itself.
+    /// A question from an agent has been answered. A person who asked reads the answer without
+    /// being notified.
     fn add_answer(&mut self, asker: MemberKey) {
         if self.people.directory.is_agent(asker) {
             self.add(asker, Rule::AnswerToQuestion);
         }
     }
 
-    /// The author goes on: the same line, nobody between, within the time in which fragments are one turn. Whoever
-    /// addresses somebody, and be it somebody who is not here, begins anew.
+    /// The author continues: same timeline, nobody in between, within the time in which fragments
+    /// form one turn. A message that addresses somebody, even somebody who is not here, is not a
+    /// continuation.
     fn add_continued(&mut self) {
         let Some(before) = self.said.before else { return };
         let goes_on = before.author == self.said.author.key
@@ -216,7 +224,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Nothing says whom a person means: the flow of talk does. An agent says whom it answers by its cause.
+    /// Nothing says whom a person means, so the flow of talk decides. An agent states whom it
+    /// answers by its cause.
     fn add_flow(&mut self) {
         let said = self.said;
         let says_so = said.replied_to.is_some() || self.told.iter().any(|t| t.decision.is_to_me());
@@ -250,7 +259,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// A question that is for nobody, as far as anybody can tell, and that no agent is told of for another reason.
+    /// Selects one agent for a question that seems to be for nobody in particular, if no agent is
+    /// notified for another reason.
     fn ask_one(&mut self, one: MemberKey, meant: Option<Meant>) {
         let asks = matches!(self.said.intent, Intent::Question | Intent::Request | Intent::Blocker);
         let somebodys = meant.is_some_and(|m| m.confidence >= self.people.flow.somebodys)
@@ -282,7 +292,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// One member of a role is selected to respond, the others are not told (design section 5, "Role mentions").
+    /// Selects one member of a role to respond; the others are not notified (design section 5,
+    /// "Role mentions").
     fn add_role(&mut self, role: RoleKey) {
         let Some(role) = self.people.directory.role(role) else { return };
         let mut order: Vec<MemberKey> =
@@ -319,7 +330,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Whoever has left is told nothing until it is named; whoever is asked to leave is told that.
+    /// A member who has left is not notified until it is named. A member who is asked to leave is
+    /// notified of that.
     fn unless_left(&self, member: MemberKey, rule: Rule) -> Rule {
         use Rule::{AskedToLeave, Delivered, DirectMessage, Left, Mention, Recipient};
         let thread = self.said.thread.map(|t| t.key);
@@ -363,8 +375,8 @@ impl<'a> Candidates<'a> {
         decision
     }
 
-    /// Whether the line of talk is the member's: its thread, a message to it alone, or an answer to what
-    /// it said last.
+    /// Whether the timeline belongs to the member: its thread, a message to it alone, or an answer
+    /// to its last message.
     fn is_mine(&self, member: MemberKey) -> bool {
         self.room.conversation.kind == ConversationKind::Dm
             || self.said.thread.is_some_and(|t| t.owner == Some(member))
@@ -374,8 +386,8 @@ impl<'a> Candidates<'a> {
 }
 
 impl People<'_> {
-    /// Agents before people, then online, then rested, then least recently granted, then by id:
-    /// preferences, not filters.
+    /// Prefers agents over people, then online, then idle, then least recently granted, then by id.
+    /// These are preferences, not filters.
     pub fn preference(&self, member: MemberKey) -> (bool, bool, usize, Timestamp, MemberKey) {
         let person = !self.directory.is_agent(member);
         let offline = self.directory.connected(member).is_empty();
@@ -419,12 +431,12 @@ fn directedness(rule: Rule) -> Directedness {
     }
 }
 
-/// The sender says that nobody here in particular is meant.
+/// The sender states that nobody in particular is meant.
 fn says_nobody(stated: Option<Directedness>) -> bool {
     matches!(stated, Some(Directedness::Ambient | Directedness::ToOther))
 }
 
-/// A sender who says that nobody in particular is meant takes the obligation away.
+/// Removes the obligation if the sender states that nobody in particular is meant.
 fn lower(decision: &mut Decision, stated: Option<Directedness>) {
     if says_nobody(stated) && decision.policy == Policy::MustRespond {
         decision.policy = Policy::MayRespond;

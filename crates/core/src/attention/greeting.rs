@@ -1,7 +1,8 @@
-//! First words: a person greets an agent, and expects to be greeted back.
+//! First contact: a person greets an agent and expects to be greeted back.
 //!
-//! A courtesy is otherwise met with a reaction, which leaves somebody's very first message without an answer. Only a
-//! person's words count, so that two agents do not greet each other for ever.
+//! A courtesy normally gets only a reaction, which would leave a person's very first message
+//! without an answer. Only a person's words count, so that two agents do not greet each other for
+//! ever.
 
 use super::incoming::IncomingMessage;
 use crate::model::attention::{Intent, Rule};
@@ -11,13 +12,14 @@ use crate::model::limits;
 use crate::state::directory::Directory;
 use crate::state::room::Room;
 
-/// Whether the rule says that the message itself addresses the member. A reply goes on with a talk.
+/// Whether the rule says that the message itself addresses the member. A reply continues a talk, so
+/// it does not count.
 pub(super) fn is_addressed(rule: Rule) -> bool {
     matches!(rule, Rule::DirectMessage | Rule::Recipient | Rule::Mention)
 }
 
-/// Whether a person says a courtesy to an agent, and neither has spoken to the other among the room's newest events
-/// within [`limits::FIRST_WORDS_MS`].
+/// Whether a person says a courtesy to an agent, and neither has spoken to the other within
+/// [`limits::FIRST_WORDS_MS`] among the room's newest events.
 pub(super) fn are(
     room: &Room,
     directory: &Directory,
@@ -35,7 +37,7 @@ pub(super) fn are(
     })
 }
 
-/// Whether it is a message of one to the other.
+/// Whether it is a message from one to the other.
 fn spoke_to(event: &Event, from: MemberKey, to: MemberKey) -> bool {
     let Some(attention) = event.attention.as_deref().filter(|_| event.actor == from) else {
         return false;

@@ -1,4 +1,4 @@
-//! A message as attention sees it: what it says itself, and what it is read against.
+//! A message as attention sees it: its own content, and the context it is read in.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::state::room::{Line, Room};
 /// An answer to a member's question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Who has asked.
+    /// The member who asked.
     pub to: MemberKey,
     /// It says yes or no.
     pub plainly: bool,
@@ -43,41 +43,42 @@ pub fn meaning(
 /// A message as attention sees it.
 pub struct IncomingMessage<'a> {
     pub author: &'a Member,
-    /// An agent has said it, or asked for it in whoever's name.
+    /// An agent wrote it, or asked for it to be posted in somebody's name.
     pub by_agent: bool,
     pub text: &'a str,
     pub intent: Intent,
-    /// The question of a member that it answers.
+    /// The member's question that it answers.
     pub answers: Option<Answer>,
-    /// Its place in the log.
+    /// Its position in the log.
     pub seq: Seq,
     pub urgent: bool,
     pub at: Timestamp,
     pub hop: u8,
     pub thread: Option<&'a Thread>,
     pub stream: Option<StreamKey>,
-    /// The newest message before it on the same line.
+    /// The newest message before it in the same timeline.
     pub before: Option<&'a Line>,
     pub replied_to: Option<MemberKey>,
     pub recipient: Option<MemberKey>,
     pub mentions: &'a [MemberKey],
-    /// What the sender stated; lowers an obligation, never raises it.
+    /// What the sender stated. It can lower an obligation but never raise one.
     pub stated: Option<Directedness>,
     /// It answers an `ack_only` event.
     pub answers_ack: bool,
-    /// Whom an ephemeral message is shown to.
+    /// The members an ephemeral message is shown to.
     pub only: Option<&'a Arc<[MemberKey]>>,
-    /// A person asks whoever it names to leave.
+    /// A person asks the named members to leave.
     pub leave: bool,
-    /// The author of what an agent says it for, when that is in this conversation.
+    /// The author of the message that caused the agent to post this one, if that is in this
+    /// conversation.
     pub caused_by: Option<MemberKey>,
-    /// Of an edit: what the flow of talk said of the message when it was new. It is not asked again.
+    /// For an edit: the flow estimate of the original message. It is not computed again.
     pub flowed: Option<Flowed>,
 }
 
 impl<'a> IncomingMessage<'a> {
-    /// A person's message with nothing stated beside its text, read against what was said before on its line.
-    /// No time goes back: `at` is the room's own when the clock has been set back.
+    /// A person's message with nothing stated beside its text, read in the context of its timeline.
+    /// Time never goes back: `at` is the room's own time if the clock was set back.
     pub fn read(
         room: &'a Room,
         author: &'a Member,
@@ -88,7 +89,8 @@ impl<'a> IncomingMessage<'a> {
         Self::replying(room, author, thread, text, at, None)
     }
 
-    /// The same, of a message that may say what it replies to, which it is then read against.
+    /// The same, for a message that may be a reply. It is then read against the message it replies
+    /// to.
     pub fn replying(
         room: &'a Room,
         author: &'a Member,

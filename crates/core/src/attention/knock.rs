@@ -1,8 +1,8 @@
-//! The topic of a knock: a few words by the host about a message whose body is withheld (C2A "Injection
-//! mode `notify`").
+//! The topic of a knock: a few words from the host about a message whose body is withheld (C2A
+//! "Injection mode `notify`").
 //!
-//! No word of any user can stand in it, because none comes in here: it is a template over what the host
-//! itself has decided. That is also why it never leaks what was withheld (design section 5, "Framing").
+//! It cannot contain any user's words, because it takes none: it is a template over the host's own
+//! decisions. So it never leaks the withheld body (design section 5, "Framing").
 
 use crate::model::attention::{Intent, Rule};
 use crate::model::reaction::Signal;
@@ -15,7 +15,7 @@ pub enum Kind {
     Reacted(Signal),
 }
 
-/// The words of a knock: `question from a person in a thread you own`.
+/// The text of a knock: `question from a person in a thread you own`.
 pub fn topic(intent: Intent, rule: Rule, kind: Kind, author_is_agent: bool) -> String {
     let who = if author_is_agent { "an agent" } else { "a person" };
     match kind {
@@ -48,7 +48,7 @@ fn noun(intent: Intent) -> &'static str {
     }
 }
 
-/// What a reaction on one's own message means to its author (C2A "Reaction signals").
+/// What a reaction to a message means to the message's author (C2A "Reaction signals").
 fn meaning(signal: Signal) -> &'static str {
     match signal {
         Signal::Seen => "read, no commitment",

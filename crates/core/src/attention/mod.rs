@@ -1,7 +1,8 @@
-//! Attention: for one message and one member, who is meant, what they owe, and what they are shown.
+//! Attention: for one message and one member, whether it is meant for the member, what the member
+//! owes, and what the member is shown.
 //!
-//! Everything in here is pure. The spec is `spec/attention.md`; the order of the rules is the design's
-//! section 5.
+//! Everything in here is pure. The spec is `spec/attention.md`; design section 5 gives the order of
+//! the rules.
 
 mod addressees;
 

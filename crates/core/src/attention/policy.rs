@@ -1,12 +1,12 @@
 //! Policy and injection: what a member owes for an event, and what it is shown.
 //!
-//! [`MATRIX`] is the default matrix of the C2A spec, with every "or" in it settled as the design's section
-//! 5 settles it. It is the only place where a policy is chosen: [`decide`] takes the first row that fits
-//! and adds nothing but the urgency and the deadline. Rows are tried from top to bottom, so an exception
-//! stands above what it is an exception to.
+//! [`MATRIX`] is the default matrix of the C2A spec, with every "or" resolved as design section 5
+//! says. It is the only place where a policy is chosen: [`decide`] takes the first row that fits
+//! and adds only the urgency and the deadline. Rows are tried from top to bottom, so an exception
+//! comes before the rule it is an exception to.
 //!
-//! The invariant, which the tests hold for every input: somebody who must not respond is never told, and
-//! somebody who must is always shown the content.
+//! Invariant, tested for every input: a member who must not respond is never notified, and a member
+//! who must respond is always shown the content.
 
 use crate::model::attention::{Decision, Directedness, Intent, Mode, Policy, Priority, Rule};
 use crate::model::limits;
@@ -15,29 +15,30 @@ use Intent::{Approval, Assignment, Blocker, Cancel, Social, Status, Thanks};
 use Mode::{Buffered, Digest, Immediate, Notify, Silent, ToolMailbox};
 use Policy::{AckOnly, MayRespond, MustNotRespond, MustRespond};
 
-/// What else is known of one member and one event.
+/// Other facts about one member and one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The rule that settled the directedness.
+    /// The rule that decided the directedness.
     pub rule: Rule,
     /// The member owns the thread, or opened it.
     pub thread_is_mine: bool,
-    /// The words say that it cannot wait ([`crate::language::intent::is_urgent`]).
+    /// The words say that it is urgent ([`crate::language::intent::is_urgent`]).
     pub urgent: bool,
     pub author_is_agent: bool,
-    /// Agents' messages between this one and a person's; a person's own is 0.
+    /// Agents' messages between this one and the last one by a person; 0 for a person's own
+    /// message.
     pub hop: u8,
     /// The member has spoken in the thread.
     pub participates: bool,
-    /// The member follows the channel, and so gets its digest.
+    /// The member follows the channel and so receives its digest.
     pub follows: bool,
     pub member_is_agent: bool,
-    /// The first words of a person to this agent in a while ([`super::directedness`]).
+    /// The first message of a person to this agent in a while ([`super::directedness`]).
     pub first_words: bool,
 }
 
 impl Circumstances {
-    /// A person's message to an agent that was settled by `rule`, with nothing else to be said about it.
+    /// A person's message to an agent, decided by `rule`, with no special circumstances.
     pub fn plain(rule: Rule) -> Self {
         Self {
             rule,
@@ -58,31 +59,32 @@ impl Circumstances {
 pub enum When {
     Always,
     Urgent,
-    /// The thread is the member's own. A direct conversation is the own of both who are in it.
+    /// The thread is the member's own. A direct conversation is the own thread of both its members.
     Mine,
     Participates,
     Follows,
     ByAgent,
     /// A person's first words to an agent.
     FirstWords,
-    /// An agent's message so many hops from a person that it obliges nobody (design section 5, "Cause and hop").
+    /// An agent's message so many hops from a person that it creates no obligation (design section
+    /// 5, "Cause and hop").
     LateHop,
 }
 
 /// One row of the matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What it is about, in the words of the spec where the row is the spec's.
+    /// The event, in the words of the spec where the row comes from the spec.
     pub event: &'static str,
     pub directedness: Directedness,
-    /// The rules it is for; empty is any.
+    /// The rules it applies to; empty means any.
     pub rules: &'static [Rule],
-    /// The intents it is for; empty is any.
+    /// The intents it applies to; empty means any.
     pub intents: &'static [Intent],
     pub when: When,
     pub policy: Policy,
     pub mode: Mode,
-    /// The priority, where it is not that of the intent ([`of_intent`]).
+    /// The priority, where it differs from the intent's ([`of_intent`]).
     pub priority: Option<Priority>,
 }
 
@@ -167,7 +169,8 @@ pub fn decide(directedness: Directedness, intent: Intent, facts: &Circumstances)
     let row = MATRIX.iter().find(|row| row.fits(directedness, intent, facts));
     let (policy, mode, stated) = match row {
         Some(row) => (row.policy, row.mode, row.priority),
-        // The last row of each directedness fits everything, as a test holds; silence is the safe answer.
+        // The last row of each directedness fits everything; a test checks that. Silence is the
+        // safe answer.
         None => (MustNotRespond, ToolMailbox, LOW),
     };
     let may_speak = matches!(policy, MustRespond | MayRespond);
@@ -181,7 +184,7 @@ pub fn decide(directedness: Directedness, intent: Intent, facts: &Circumstances)
     Decision { rule: facts.rule, directedness, policy, mode, priority, deadline_ms }
 }
 
-/// The priority of an intent where the row does not say another.
+/// The priority of an intent where the row does not set one.
 pub fn of_intent(intent: Intent) -> Priority {
     match intent {
         Assignment | Approval | Blocker | Cancel => Priority::High,

@@ -1,4 +1,4 @@
-//! What waits for a person, and what comes of it when one has decided.
+//! Approvals: requests that wait for a person's decision, and what follows from the decision.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::model::offer::Entry;
 use crate::model::requests::Post;
 use crate::state::workspace::Failure;
 
-/// A person has decided; what was sent thereby.
+/// A person has decided; `sent` is the message that was posted as a result.
 #[derive(Clone, Debug)]
 pub struct ApprovalDecision {
     pub approval: Arc<Approval>,
@@ -36,7 +36,7 @@ impl Command for MayCall {
     type Output = ();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // The call it is asked for is kept itself.
+        // The approval it asks for is audited itself.
         Audit::none()
     }
 
@@ -44,7 +44,7 @@ impl Command for MayCall {
         redact.text(&mut self.arguments)
     }
 
-    // It is what a person is asked about.
+    // A person is asked about exactly this text.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<()> {
@@ -52,7 +52,7 @@ impl Command for MayCall {
     }
 }
 
-/// A person decides about what waits for one.
+/// A person decides about a pending approval.
 #[derive(Clone)]
 pub struct DecideApproval {
     pub approval: Uid,
@@ -72,7 +72,7 @@ impl Command for DecideApproval {
         redact.maybe(&mut self.reason)
     }
 
-    // Agents decide about nothing.
+    // Agents cannot decide about approvals.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<ApprovalDecision> {
@@ -81,7 +81,7 @@ impl Command for DecideApproval {
 }
 
 impl Context<'_> {
-    /// What became of the same send before, when it had to wait; none when it is new.
+    /// Refuses or answers a send that had to wait before; none when it is new.
     pub(crate) fn asked_before(&mut self, post: &Post) -> Result<()> {
         let Some(idempotency) = post.idempotency else { return Ok(()) };
         let me = self.by.member;
@@ -107,7 +107,8 @@ impl Context<'_> {
         }
     }
 
-    /// Keeps a send for a person to decide, and gives why it is not done now. What it answers is not overdue meanwhile: the host withholds it.
+    /// Holds a send for a person's decision, and returns why it is not done now. The event it
+    /// answers does not become overdue meanwhile: the host withholds it.
     pub(crate) fn hold(
         &mut self,
         to: ConversationKey,
@@ -123,7 +124,8 @@ impl Context<'_> {
         Ok(Failure::AwaitsApproval(approval))
     }
 
-    /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to just that.
+    /// Whether the caller may call a sensitive tool with these arguments: a person has agreed to
+    /// exactly this call.
     fn may_call(&mut self, tool: Arc<str>, arguments: Arc<str>) -> Result<()> {
         if !self.me()?.is_agent() {
             return Ok(());
@@ -136,8 +138,8 @@ impl Context<'_> {
         self.ask_once(tool, arguments, source)
     }
 
-    /// Asks a person about a call that would carry on what was said at `source`, unless one has agreed to it. The turn it
-    /// is made in is not overdue meanwhile.
+    /// Asks a person about a call that would disclose words from `source`, unless a person has
+    /// agreed already. The turn it is made in does not become overdue meanwhile.
     pub(crate) fn ask_once(
         &mut self,
         tool: Arc<str>,
@@ -146,7 +148,7 @@ impl Context<'_> {
     ) -> Result<()> {
         let me = self.by.member;
         let same = |a: &&Arc<Approval>| a.member == me && a.is_of_call(&tool, &arguments);
-        // The newest: what expired may be asked again.
+        // The newest one: after one has expired, the same may be asked again.
         let known = self.directory().approvals.values().rfind(same).cloned();
         if let Some(approval) = known {
             match approval.standing(self.now) {
@@ -195,7 +197,7 @@ impl Context<'_> {
         Ok(approval)
     }
 
-    /// A person decides. A send that was agreed to is made here and now, as its agent's.
+    /// A person decides. An approved send is made here and now, in the agent's name.
     fn decide_approval(
         &mut self,
         uid: Uid,
@@ -234,7 +236,7 @@ impl Context<'_> {
             Standing::Expired => {
                 return Err(Refusal::new(Code::Conflict, "nobody decided in time").into());
             }
-            // The same word again, after a lost answer.
+            // The same decision again, after a lost answer.
             Standing::Approved if approved => {
                 return Ok(ApprovalDecision { approval, entry: None });
             }
@@ -279,7 +281,7 @@ impl Context<'_> {
         done
     }
 
-    /// The message it was to carry on is erased: what waits goes with it.
+    /// Drops pending approvals of an erased message, because they would disclose its words.
     pub(crate) fn drop_approvals_of(&mut self, source: EventRef) {
         let of = |a: &&Arc<Approval>| {
             a.source.as_ref().is_some_and(|s| s.at == source) && a.decided.is_none()
@@ -305,7 +307,8 @@ impl Context<'_> {
         self.ws.changes.approvals.push((approval.uid, Some(approval)));
     }
 
-    /// It is decided: what slept is offered again, unless the decision has answered it.
+    /// Wakes the delivery after the decision: it is offered again, unless the decision has answered
+    /// it.
     fn awake(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         self.load(at.conversation)?;
         let room = self.room_mut(at.conversation);

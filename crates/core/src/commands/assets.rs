@@ -1,4 +1,4 @@
-//! Keeping files, and letting them go.
+//! Storing files and dropping unused ones.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::event::{Hash, Message};
 use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::model::limits::{ASSET_BYTES, ASSET_GRACE_MS, PINS};
 
-/// Keeps a file; the same of the same member again is the same file.
+/// Stores a file. The same member uploading the same file again gets the same file.
 #[derive(Clone)]
 pub struct KeepAsset {
     pub hash: Hash,
@@ -28,12 +28,12 @@ impl Command for KeepAsset {
         Audit::firm(Action::KeepAsset).subject(done.ok().map(|asset| asset.uid))
     }
 
-    // What is in a file is not read.
+    // File contents are not scanned.
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
         redact.string(&mut self.name)
     }
 
-    // Nobody sees it before something refers to it.
+    // Nobody sees the file before something refers to it.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<Arc<Asset>> {
@@ -41,7 +41,8 @@ impl Command for KeepAsset {
     }
 }
 
-/// Keeps the small picture of a picture; an empty one says that none can be made. The host's.
+/// Stores the thumbnail of an image; an empty one says that none can be made. For the host's own
+/// use.
 #[derive(Clone)]
 pub struct KeepThumbnail {
     pub hash: Hash,
@@ -54,7 +55,7 @@ impl Command for KeepThumbnail {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // A part of the file that was kept.
+        // It belongs to the upload, which is audited.
         Audit::none()
     }
 
@@ -63,7 +64,7 @@ impl Command for KeepThumbnail {
     }
 }
 
-/// Drops files that nothing points at any more. The host's.
+/// Drops files that nothing refers to any more. For the host's own use.
 #[derive(Clone)]
 pub struct SweepAssets;
 
@@ -73,7 +74,7 @@ impl Command for SweepAssets {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // What goes was nobody's any more.
+        // Dropped files belonged to nobody any more.
         Audit::none()
     }
 
@@ -113,7 +114,7 @@ impl Context<'_> {
         Ok(asset)
     }
 
-    /// It was made after the file was kept, which did not wait for it.
+    /// The thumbnail is made after the upload, which does not wait for it.
     fn keep_thumbnail(&mut self, hash: Hash, thumbnail: Arc<[u8]>) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             let what = "the host itself makes small pictures";
@@ -123,7 +124,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What nothing points at is looked for when the batch is written, after what it refers to.
+    /// Unused files are determined when the batch is written, after the references of the batch
+    /// are.
     fn sweep_assets(&mut self) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops files").into());
@@ -132,7 +134,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Nobody refers to a file that it may not see: whoever reads the message may see it then.
+    /// Refuses references to files that the caller may not see, because readers of the message get
+    /// access to the file.
     pub(crate) fn check_assets(&mut self, message: &Message) -> Result<()> {
         message.assets().into_iter().try_for_each(|uid| self.must_see_asset(uid))
     }
@@ -146,8 +149,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The files that are to be pinned to a conversation, each once: those that are already, and those that whoever
-    /// pins them may see.
+    /// The files to pin to a conversation, each once: those pinned already, and those that the
+    /// caller may see.
     pub(crate) fn checked_pins(
         &mut self,
         key: ConversationKey,

@@ -1,5 +1,5 @@
-//! What a command is: a value that says what is asked, what it gives, what the audit log keeps of it, which texts
-//! it brings, and how it is executed. Each family of commands implements this beside its rules.
+//! The [`Command`] trait: a value that states a request, its output, its audit entry, the texts it
+//! carries, and how it is executed. Each family of commands implements it next to its rules.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::model::ids::{ConversationKey, MemberKey, Prefix};
 use crate::model::offer::Entry;
 use crate::state::directory::Directory;
 
-/// Whom a command would give a seat, by conversation.
+/// The members who would become members of conversations through a command, by conversation.
 pub(crate) type Seats = Vec<(ConversationKey, Vec<MemberKey>)>;
 
-/// Whether a command is executed in a turn whose caller has lost the right to answer.
+/// Whether a command may run in a turn whose caller has lost the right to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InTurn {
-    /// No: what changes something belongs to the turn.
+    /// No: it changes something, which only the current turn may do.
     Fenced,
-    /// In a turn whose run has said how it ended, but in no other.
+    /// Only in a turn that has ended because its run reported its end.
     AfterEnd,
     /// Yes: it only reads.
     Reads,
 }
 
-/// What a command makes of which a member may make only so much in a day.
+/// What a command creates that is subject to a member's daily limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Makes {
     pub conversations: u32,
-    /// Seats given to others than the caller.
+    /// Memberships for members other than the caller.
     pub seats: u64,
 }
 
 impl Makes {
-    /// A conversation with these members, `by` perhaps among them.
+    /// A conversation with these members; `by` may be among them.
     pub(crate) fn conversation_with(by: MemberKey, members: &[MemberKey]) -> Self {
         let seats = members.iter().filter(|m| **m != by).count();
         Self { conversations: 1, seats: seats as u64 }
@@ -47,7 +47,7 @@ impl Makes {
 #[derive(Clone, Debug)]
 pub enum NotDone {
     Refused(Refusal),
-    /// It waits for a person.
+    /// It waits for a person's approval.
     AwaitsApproval(Arc<Approval>),
 }
 
@@ -72,70 +72,71 @@ impl From<Refusal> for NotDone {
     }
 }
 
-/// How a command ended, for those who look at it.
+/// How a command ended, for audit and observers.
 pub type Done<'a, C> = std::result::Result<&'a <C as Command>::Output, &'a Refusal>;
 
-/// One command. Its ids, time and random bytes are drawn once, by whoever submits it, so that executing it again
-/// gives the same result.
+/// One command. Its ids, time and random bytes are generated once, by the submitter, so that
+/// executing it again gives the same result.
 pub trait Command: Clone + Send + Sized + 'static {
-    /// What it gives.
+    /// Its result.
     type Output: Send + 'static;
 
     /// Whether it may change anything.
     const CHANGES: bool = true;
 
-    /// Whether it is executed in a turn that is its caller's no more.
+    /// Whether it may run in a turn that the caller no longer holds.
     const IN_TURN: InTurn = if Self::CHANGES { InTurn::Fenced } else { InTurn::Reads };
 
     /// Whether others see what an agent says with it.
     const SPEAKS: bool = false;
 
-    /// Its name, as its type has it.
+    /// Its type's name.
     fn name(&self) -> &'static str {
         let name = std::any::type_name::<Self>();
         name.rsplit("::").next().unwrap_or(name)
     }
 
-    /// What the audit log keeps of it.
+    /// Its entry in the audit log.
     fn audit(&self, done: Done<'_, Self>) -> Audit;
 
-    /// Hands every text that somebody wrote to the redactor; says how many secrets it had.
+    /// Passes every user-written text to the redactor. Returns how many secrets were found.
     fn redact(&mut self, redact: &dyn Redact) -> u32;
 
-    /// Its words and who would read them; none where it has none, or holds them back by itself.
+    /// Its words and who would read them; none where it has none, or holds them back itself.
     fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>>;
 
-    /// Whom it would give a seat in conversations that there are.
+    /// The members it would add to existing conversations.
     fn seats(&self, run: &mut Context<'_>) -> Result<Seats> {
         let _ = run;
         Ok(Seats::new())
     }
 
-    /// What the same command gave before; asked only where it is refused for its turn.
+    /// The earlier result of the same command. Called only when the command is refused because of
+    /// its turn.
     fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Self::Output>> {
         let _ = run;
         Ok(None)
     }
 
-    /// What it makes of which its caller, `by`, may make only so much in a day.
+    /// What it creates that counts against the daily limits of its caller, `by`.
     fn makes(&self, by: MemberKey, directory: &Directory) -> Makes {
         let _ = (by, directory);
         Makes::default()
     }
 
-    /// Whether something was made: what was made before counts once.
+    /// Whether something was created. A repeated command counts once.
     fn has_made(output: &Self::Output) -> bool {
         let _ = output;
         true
     }
 
-    /// The event that it logged, if it logged one that is offered.
+    /// The event that it logged, if that event is offered.
     fn logged(output: &Self::Output) -> Option<&Entry> {
         let _ = output;
         None
     }
 
-    /// About how many bytes it writes, when they are many.
+    /// Approximate number of bytes it writes, when they are many.
     fn bytes(&self) -> usize {
         0
     }
@@ -144,7 +145,7 @@ pub trait Command: Clone + Send + Sized + 'static {
     fn execute(self, run: &mut Context<'_>) -> Result<Self::Output>;
 }
 
-/// The methods of a [`Command`] that brings no text.
+/// Implements the methods of a [`Command`] without texts.
 macro_rules! no_text {
     () => {
         fn redact(&mut self, _: &dyn $crate::commands::redact::Redact) -> u32 {
@@ -155,7 +156,7 @@ macro_rules! no_text {
     };
 }
 
-/// The method of a [`Command`] whose texts are shown to nobody by it, or are held back whole by itself.
+/// Implements the method of a [`Command`] that shows its texts to nobody or holds them back itself.
 macro_rules! not_shown {
     () => {
         fn shown(

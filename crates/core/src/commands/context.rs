@@ -1,6 +1,7 @@
-//! One command on its way: what it may load, who asks, and the rooms and events it finds.
+//! The context of one command: its facts, its caller, and lookups of rooms and events.
 //!
-//! A room, event or thread that the caller may not see is as unknown as one that does not exist.
+//! A room, event or thread that the caller may not see is reported as unknown, like one that does
+//! not exist.
 
 use std::sync::Arc;
 
@@ -21,14 +22,14 @@ use crate::state::workspace::{Failure, Tracked, Workspace};
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// One command on its way: the workspace, the facts it may load, who asks, and when.
+/// The context of one command: the workspace, the facts it may load, the caller and the time.
 pub struct Context<'a> {
     pub(crate) ws: Tracked<'a>,
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
     pub(crate) drawn: CommandSeed,
     pub(crate) now: Timestamp,
-    /// What is said belongs to no run of the caller's, though one may be open.
+    /// The message belongs to none of the caller's runs, even if one is open.
     pub(crate) unasked: bool,
 }
 
@@ -54,7 +55,7 @@ impl Context<'_> {
         Ok(member.cloned().ok_or_else(|| Refusal::not_found("member"))?)
     }
 
-    /// Only who runs the room may do this.
+    /// Refuses callers who may not moderate the room.
     pub(crate) fn must_govern(&self) -> Result<()> {
         if self.by.authority < Authority::Orchestrator {
             return Err(Refusal::new(
@@ -66,8 +67,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The room of a conversation, loaded if it is not in memory. One that the caller may not see is as
-    /// unknown as one that does not exist.
+    /// The room of a conversation, loaded if it is not in memory. One that the caller may not see
+    /// is reported as unknown.
     pub(crate) fn room_by_uid(&mut self, uid: Uid) -> Result<ConversationKey> {
         let key = match self.ws.by_uid.get(&uid) {
             Some(key) => Some(*key),
@@ -106,7 +107,7 @@ impl Context<'_> {
             || self.by.member == MemberKey::HOST
     }
 
-    /// Nothing is built upon a log that is damaged.
+    /// Refuses to append to a damaged log.
     fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
         match &self.room(key).damaged {
             Some(why) => Err(Refusal::new(Code::Unavailable, &**why).into()),
@@ -114,7 +115,7 @@ impl Context<'_> {
         }
     }
 
-    /// Speaking, reacting and claiming need a seat.
+    /// Requires a membership, for posting, reacting and claiming.
     pub(crate) fn must_sit(&self, key: ConversationKey) -> Result<()> {
         self.must_be_whole(key)?;
         let room = self.room(key);
@@ -141,7 +142,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Where an event is, with its room loaded and visible to the caller.
+    /// The position of an event. Its room is loaded and visible to the caller.
     pub(crate) fn event_by_uid(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = self.event_anywhere(uid, what)?;
         if !self.may_see(self.room(at.conversation)) || !self.is_shown(at)? {
@@ -150,7 +151,8 @@ impl Context<'_> {
         Ok(at)
     }
 
-    /// Whether the caller is shown this entry: others' ephemeral messages are as unknown as none.
+    /// Whether the caller can see this entry. Other members' ephemeral messages are reported as
+    /// unknown.
     fn is_shown(&mut self, at: EventRef) -> Result<bool> {
         let me = self.by.member;
         if me == MemberKey::HOST {
@@ -167,7 +169,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where an event is, with its room loaded, whoever may see it.
+    /// The position of an event, with its room loaded, regardless of who may see it.
     pub(crate) fn event_anywhere(&mut self, uid: Uid, what: &str) -> Result<EventRef> {
         let at = match self.find_recent(uid) {
             Some(at) => Some(at),
@@ -178,7 +180,7 @@ impl Context<'_> {
         Ok(at)
     }
 
-    /// An event that this batch may have logged, and the log does not have yet.
+    /// An event that this batch may have logged and that is not in the log yet.
     pub(crate) fn find_recent(&self, uid: Uid) -> Option<EventRef> {
         if let Some(at) = self.ws.open_by_uid.get(&uid) {
             return Some(*at);
@@ -196,7 +198,8 @@ impl Context<'_> {
         Ok(found.ok_or_else(|| Refusal::not_found("thread"))?)
     }
 
-    /// As [`Context::thread_by_uid`]; none where there is no such thread. One that may not be seen is refused as unknown.
+    /// As [`Context::thread_by_uid`], but none where there is no such thread. A thread that may not
+    /// be seen is refused as unknown.
     pub(crate) fn maybe_thread(
         &mut self,
         uid: Uid,
@@ -218,7 +221,7 @@ impl Context<'_> {
         Ok(Some((key, thread)))
     }
 
-    /// An event with what became of it: from memory when it is recent, else from the log.
+    /// An event with its current state: from memory when it is recent, otherwise from the log.
     pub(crate) fn recall(&mut self, at: EventRef) -> Result<Recalled> {
         let room = self.room(at.conversation);
         let known = room.tail.iter().rev().find(|e| e.seq == at.seq).cloned();
@@ -236,21 +239,21 @@ impl Context<'_> {
         let event = known.or_else(|| written.map(|w| w.event));
         let event = event.ok_or_else(|| Refusal::not_found("event"))?;
         let message = state.or(written_message).unwrap_or_default();
-        // Kept, so that a later change of the message starts from all that came before.
+        // Kept, so that a later change of the message starts from all earlier ones.
         if let Some(room) = self.ws.loading().rooms.get_mut(&at.conversation) {
             room.learn(at.seq, &message);
         }
         Ok(Recalled { event, message, receipt: receipt.or(written_receipt) })
     }
 
-    /// As [`Context::recall`], for what an event refers to: none when that was dropped.
+    /// As [`Context::recall`], for an event that another refers to: none when it was dropped.
     pub(crate) fn recall_kept(&mut self, at: EventRef) -> Result<Option<Recalled>> {
         self.load(at.conversation)?;
         let dropped = at.seq <= self.room(at.conversation).head.base;
         (!dropped).then(|| self.recall(at)).transpose()
     }
 
-    /// An event as it is shown outside.
+    /// An event in the form that is shown outside.
     pub(crate) fn entry(&mut self, event: Arc<Event>) -> Result<Entry> {
         let key = event.conversation;
         let about = event.change.about();
@@ -286,7 +289,7 @@ impl Context<'_> {
         self.ws.changes.effects.push(effect);
     }
 
-    /// Logged: shown to followers, and the outcome of the command.
+    /// Shows a logged event to followers; it is the outcome of the command.
     pub(crate) fn publish(&mut self, event: Arc<Event>) -> Result<Entry> {
         let entry = self.entry(event)?;
         self.effect(Effect::Logged(entry.clone()));

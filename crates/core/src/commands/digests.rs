@@ -1,4 +1,4 @@
-//! Making digests when their time has come, and keeping what a command made of one.
+//! Making digests when they are due, and storing the texts that commands write for them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::model::limits;
 use crate::state::effect::Effect;
 
-/// Keeps what a command made of a digest; for the host itself.
+/// Stores the text that a command wrote for a digest. For the host's own use.
 #[derive(Clone)]
 pub struct KeepDigest {
     pub conversation: Uid,
@@ -23,7 +23,7 @@ impl Command for KeepDigest {
     type Output = ();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // The text of a digest says nothing new.
+        // The text of a digest contains nothing new.
         Audit::none()
     }
 
@@ -31,7 +31,7 @@ impl Command for KeepDigest {
         redact.text(&mut self.written.text)
     }
 
-    // It is the host's.
+    // It is the host's own.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<()> {
@@ -40,7 +40,8 @@ impl Command for KeepDigest {
 }
 
 impl Context<'_> {
-    /// A followed channel's time has come. Whoever left it, or said all that was said, is told nothing.
+    /// A followed channel's digest is due. Members who have left or who wrote everything themselves
+    /// get none.
     pub(crate) fn digest(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let every = self.ws.digests.0;
@@ -64,8 +65,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What a command made of a digest is kept beside it, unless something it was made of has gone meanwhile,
-    /// which the store sees.
+    /// Stores the text that a command wrote for a digest, unless some of its source was removed
+    /// meanwhile, which the store checks.
     fn keep_digest(&mut self, conversation: Uid, written: Written) -> Result<()> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself writes digests").into());

@@ -1,5 +1,5 @@
-//! Agents that are reached by a connection string: their endpoints, and what comes of deliveries that those will
-//! not take (webhook spec sections 1 and 2).
+//! Agents that are reached by a connection string: their endpoints, and the handling of failed
+//! posts (webhook spec sections 1 and 2).
 
 use std::sync::Arc;
 
@@ -15,25 +15,26 @@ use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Timestamp};
 use crate::model::limits;
 
-/// What came of giving up to send something to an endpoint.
+/// The outcome of giving up on a post to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
-    /// It is a dead letter, or was not to be sent any more.
+    /// It is a dead letter, or no longer had to be sent.
     Dead,
-    /// The agent has what was posted, whatever its endpoint says: it has spoken, or the matter is closed.
+    /// The agent has received the post, whatever its endpoint answered: it has spoken, or the
+    /// matter is closed.
     Taken,
 }
 
-/// What comes of sending something again to an endpoint.
+/// The outcome of repeating a post to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostedAgain {
-    /// The number under which it is posted.
+    /// The attempt number of the post.
     Attempt(u16),
-    /// The agent has it already.
+    /// The agent has received it already.
     Taken,
 }
 
-/// Makes, changes or removes the endpoint of an agent (webhook spec section 1).
+/// Creates, changes or removes the endpoint of an agent (webhook spec section 1).
 #[derive(Clone)]
 pub struct Endpoint {
     pub member: MemberKey,
@@ -54,7 +55,8 @@ impl Command for Endpoint {
     }
 }
 
-/// What was sent to an agent's endpoint cannot be: a dead letter, and what is owed moves on.
+/// A post to an agent's endpoint cannot be delivered: it becomes a dead letter, and its obligation
+/// moves on.
 #[derive(Clone)]
 pub struct GiveUp {
     pub event: EventRef,
@@ -79,7 +81,7 @@ impl Command for GiveUp {
     }
 }
 
-/// What was sent to an agent's endpoint was not taken, and is sent again.
+/// A post to an agent's endpoint failed and will be repeated.
 #[derive(Clone)]
 pub struct PostFailed {
     pub event: EventRef,
@@ -93,7 +95,7 @@ impl Command for PostFailed {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // How far the host has got with what is on its way.
+        // It is the host's delivery progress.
         Audit::none()
     }
 
@@ -102,8 +104,8 @@ impl Command for PostFailed {
     }
 }
 
-/// What was sent to an agent's endpoint and not taken is about to be sent again: as an attempt of its own, unless the
-/// agent has it after all.
+/// A failed post to an agent's endpoint is about to be repeated, as a separate attempt, unless the
+/// agent has received it after all.
 #[derive(Clone)]
 pub struct PostAgain {
     pub event: EventRef,
@@ -160,8 +162,8 @@ impl Context<'_> {
         self.ws.changes.endpoints.push((member, endpoint));
     }
 
-    /// The epoch of the connection string to which the session carries, if it is the one with which the host serves
-    /// its member's endpoint.
+    /// The epoch of the connection string that the session serves, if it is the host's own session
+    /// for its member's endpoint.
     pub(crate) fn carries_to(&self, session: SessionKey) -> Option<Timestamp> {
         let directory = self.directory();
         let session = directory.sessions.get(&session);
@@ -169,8 +171,8 @@ impl Context<'_> {
         directory.endpoints.get(&carrier.member).map(|endpoint| endpoint.epoch)
     }
 
-    /// What was offered cannot be sent: a dead letter. An obligation moves on, as when it was not met.
-    /// An agent that has spoken has it, whatever status its post ended with.
+    /// An offer cannot be posted: it becomes a dead letter. An obligation moves on, as when it was
+    /// not met. An agent that has spoken has received the post, whatever its status was.
     fn give_up(&mut self, at: EventRef, attempt: u16) -> Result<GivenUp> {
         let waits = self.waits_to_be_posted(at, attempt)?;
         if self.is_taken(at) {
@@ -193,7 +195,7 @@ impl Context<'_> {
         Ok(GivenUp::Dead)
     }
 
-    /// A post of what was offered has failed, and is tried again.
+    /// A post of an offer has failed and will be repeated.
     fn post_failed(&mut self, at: EventRef, attempt: u16, retry: Retry) -> Result<()> {
         if self.waits_to_be_posted(at, attempt)? {
             self.amend(at, self.by.member, |delivery| delivery.retry = Some(retry))?;
@@ -201,8 +203,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A post that failed is tried anew: with a number of its own, so that of two answers one is heard. What the agent has
-    /// answered, or shows that it works on, is not posted again.
+    /// Repeats a failed post with a new attempt number, so that only one of two answers counts.
+    /// Nothing is posted again that the agent has answered or visibly works on.
     fn post_again(&mut self, at: EventRef) -> Result<PostedAgain> {
         if !self.waits_to_be_posted(at, u16::MAX)? || self.is_taken(at) {
             return Ok(PostedAgain::Taken);
@@ -212,8 +214,9 @@ impl Context<'_> {
         Ok(PostedAgain::Attempt(next))
     }
 
-    /// Whether the caller's agent has what was offered, whatever came of the post: the matter is closed, or something has
-    /// come by a callback. That a run which was taken before has spoken says nothing of a reminder.
+    /// Whether the caller's agent has received the offer, whatever the post's outcome: the matter
+    /// is closed, or something came through a callback. Messages of a run that was accepted earlier
+    /// say nothing about a reminder.
     fn is_taken(&self, at: EventRef) -> bool {
         let open = self.room(at.conversation).open.get(&at.seq);
         open.and_then(|open| open.delivery(self.by.member)).is_none_or(|d| {
@@ -222,7 +225,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether what was offered with this attempt is still to be posted by the caller.
+    /// Whether the offer with this attempt must still be posted by the caller.
     fn waits_to_be_posted(&mut self, at: EventRef, attempt: u16) -> Result<bool> {
         let session = self.offered(at)?;
         let open = self.room(at.conversation).open.get(&at.seq);
@@ -231,7 +234,7 @@ impl Context<'_> {
         }))
     }
 
-    /// A run that answers by its callback is over: what comes with that callback from here on is refused.
+    /// A run that answers through its callback is over: later uses of that callback are refused.
     pub(crate) fn run_is_over(
         &mut self,
         at: EventRef,
@@ -243,14 +246,15 @@ impl Context<'_> {
         }
         let by_callback = self.by.turn.is_some_and(|t| t.attempt > 0);
         if !by_callback {
-            // Its harness ends the run with this: it is remembered as long as the event is, and forces no commit.
+            // Its harness ends the run with this. It is remembered as long as the event is, and
+            // forces no commit.
             self.room_mut(at.conversation).end_run(at.seq, member);
             return Ok(());
         }
         self.amend(at, member, |delivery| delivery.over = !delivery.is_open())
     }
 
-    /// Changes a member's delivery, be its event open or closed.
+    /// Changes a member's delivery, whether its event is open or closed.
     pub(crate) fn amend(
         &mut self,
         at: EventRef,

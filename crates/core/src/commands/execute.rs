@@ -1,4 +1,4 @@
-//! How a command is executed, and how time passes.
+//! Executing commands and firing timers.
 
 use crate::commands::command::{Command, NotDone};
 use crate::commands::context::{Context, Result};
@@ -10,16 +10,16 @@ use crate::model::seed::CommandSeed;
 use crate::state::facts::{Facts, Unavailable};
 use crate::state::workspace::{Failure, TimerKey, TimerOf, Tracked, Workspace};
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Executed<T> {
     pub done: Result<T, NotDone>,
-    /// What the audit log keeps of it.
+    /// Its audit entry.
     pub audit: Option<(Weight, Record)>,
 }
 
 impl Workspace {
-    /// Executes one command. What is unavailable fails the batch that it is executed in.
+    /// Executes one command. Unavailable facts fail the whole batch.
     pub fn execute<C: Command>(
         &mut self,
         facts: &mut dyn Facts,
@@ -37,7 +37,7 @@ impl Workspace {
         let audit = match &done {
             Ok(output) => command.audit(Ok(output)).record(&by, None, now),
             Err(NotDone::Refused(why)) => command.audit(Err(why)).record(&by, Some(why.code), now),
-            // Nothing was done yet.
+            // Nothing has been done yet.
             Err(NotDone::AwaitsApproval(_)) => None,
         };
         Ok(Executed { done, audit })
@@ -57,7 +57,7 @@ impl Workspace {
         self.private_reads.begin(now);
         let mut run = Context { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
         match run.execute(command) {
-            // It is about what is damaged, and concerns nobody else.
+            // It concerns damaged data only, so nobody else is affected.
             Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {
                 Err(Refusal::new(Code::Unavailable, why.why).into())
             }
@@ -65,7 +65,8 @@ impl Workspace {
         }
     }
 
-    /// Lets time do what has come due by `now`, at most `limit` events' worth; says how many it did.
+    /// Fires the timers that are due at `now`, for at most `limit` events. Returns how many it
+    /// handled.
     pub fn fire_due(
         &mut self,
         facts: &mut dyn Facts,
@@ -80,7 +81,7 @@ impl Workspace {
             }
             self.to_review.remove(&key);
         }
-        // What a room brought along that was loaded for a command which was refused.
+        // A room may have been loaded for a refused command and have brought changes along.
         if self.rooms.has_changed() {
             let mut run = Context::of_host(self, facts, now);
             match run.arbitrate() {
@@ -106,7 +107,7 @@ impl Workspace {
 }
 
 impl Context<'_> {
-    /// Executes one command, and arbitrates the turns that it concerned.
+    /// Executes one command, and arbitrates the turns that it affected.
     fn execute<C: Command>(&mut self, command: C) -> Result<C::Output> {
         if let Some(before) = self.pass_gate(&command)? {
             return Ok(before);

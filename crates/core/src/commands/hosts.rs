@@ -1,4 +1,4 @@
-//! What other hosts on the same database have decided for sessions of this one: handed on from here.
+//! Forwards what other hosts on the same database have decided for sessions of this host.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::state::room::Missed;
 use crate::state::workspace::{Failure, TimerKey, Workspace};
 
 impl Workspace {
-    /// Sessions whose host is none of these are nobody's any more.
+    /// Disconnects sessions whose host is not in this list.
     pub fn end_sessions_but(
         &mut self,
         facts: &mut dyn Facts,
@@ -32,7 +32,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Brings a room to where others left it, and hands on what that means for sessions of this host.
+    /// Brings a room up to date with other hosts' changes, and forwards what concerns sessions of
+    /// this host.
     pub fn catch_up(
         &mut self,
         facts: &mut dyn Facts,
@@ -72,8 +73,9 @@ impl Workspace {
         self.hand_on(facts, key, &before, now)
     }
 
-    /// Others have changed a room, which is right again; `before` is how that stood here which they changed.
-    /// Sessions of this host are handed what they were offered there, and told what was taken from them.
+    /// Other hosts have changed a room, which is up to date again; `before` is the previous state
+    /// of what they changed. Forwards new offers to this host's sessions, and tells them what was
+    /// withdrawn.
     pub fn hand_on(
         &mut self,
         facts: &mut dyn Facts,
@@ -184,7 +186,7 @@ impl Context<'_> {
     }
 }
 
-/// The host's own work is refused by nobody.
+/// The host's own work is never refused.
 fn done(result: Result<()>) -> std::result::Result<(), Unavailable> {
     match result {
         Ok(()) | Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) => Ok(()),

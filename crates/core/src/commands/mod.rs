@@ -1,7 +1,8 @@
-//! Commands, one family a folder: what each asks for, what it gives, and how it is executed.
+//! Commands, one folder for each family: what each asks for, what it returns, and how it is
+//! executed.
 //!
-//! A family owns its commands, what each gives, what the audit log keeps of it, the texts that redaction must see,
-//! and its execution ([`Command`]).
+//! A family contains its commands, their results, their audit entries, the texts that redaction
+//! must see, and their execution ([`Command`]).
 
 pub mod approvals;
 pub mod assets;

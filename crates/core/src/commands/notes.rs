@@ -1,10 +1,10 @@
-//! Entries of the audit log for what no command of the room does.
+//! Audit entries for actions that are not commands on a room.
 
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::context::{Context, Result};
 use crate::model::audit::{self, Audit};
 
-/// Something for the audit log that no other command does.
+/// An audit entry that no other command makes.
 #[derive(Clone)]
 pub struct Note(pub audit::Note);
 

@@ -1,15 +1,15 @@
-//! How a command hands its texts to whoever blacks out secrets.
+//! How a command passes its texts to the secret redactor.
 
 use std::sync::Arc;
 
 use crate::model::event::Message;
 
-/// Blacks out the secrets of texts. Each method says how many secrets it found.
+/// Redacts secrets in texts. Each method returns how many secrets it found.
 pub trait Redact {
-    /// The text without its secrets; none when it has none.
+    /// The text without its secrets; none if it has none.
     fn clean(&self, text: &str) -> Option<(String, u32)>;
 
-    /// The same of canonical JSON, which stays canonical.
+    /// The same for canonical JSON, which stays canonical.
     fn clean_json(&self, json: &str) -> Option<(String, u32)>;
 }
 
@@ -42,7 +42,7 @@ impl dyn Redact + '_ {
         count
     }
 
-    /// Text, parts and what came along. The parts hold the text once more, and are not counted twice.
+    /// Text, parts and metadata. The parts repeat the text and are not counted twice.
     pub fn message(&self, message: &mut Message) -> u32 {
         let text = self.text(&mut message.text);
         let parts = self.json(&mut message.parts);

@@ -1,7 +1,8 @@
-//! Retention: what is older than its conversation keeps goes, from the beginning of the log on.
+//! Retention: drops events that are older than their conversation's retention period, from the
+//! beginning of the log.
 //!
-//! Invariant: what is dropped is a prefix, and nothing in it, nor before it, is owed. So it ends before the first event that
-//! must be kept, whatever stands after that.
+//! Invariant: the dropped events are a prefix of the log, and none of them is still needed. So
+//! dropping stops before the first event that must be kept, whatever comes after it.
 
 use std::sync::Arc;
 
@@ -22,13 +23,13 @@ use crate::state::workspace::Workspace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Droppable {
     pub base: Seq,
-    /// Up to where the next [`Trim`] may go; the base when there is nothing.
+    /// The last event that the next [`Trim`] may drop; the log's start when there is none.
     pub through: Seq,
-    /// What is older than need be kept and stays all the same.
+    /// Why events beyond the retention period are kept.
     pub held: Option<Hold>,
 }
 
-/// The first event that must be kept although its time is over, with all that came after it.
+/// The first event that must be kept beyond its period, along with everything after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
     pub seq: Seq,
@@ -39,13 +40,13 @@ pub struct Hold {
 pub enum HoldReason {
     /// Somebody owes something for it, or holds a claim on it.
     Owed,
-    /// What was asked for in answer to it waits for a person.
+    /// A request made in answer to it waits for a person's approval.
     Approval,
-    /// It is the beginning of a thread that is not done.
+    /// It begins a thread that is not finished.
     Thread,
-    /// Followers are still to be told of it.
+    /// It is not yet in its followers' digest.
     Digest,
-    /// The log is damaged, perhaps there: what was made of its beginning would stand for it.
+    /// The log is damaged, possibly in this part, and the snapshot would replace it.
     Damage,
 }
 
@@ -61,18 +62,18 @@ impl HoldReason {
     }
 }
 
-/// Drops the oldest events of a conversation up to this one; for the host itself.
+/// Drops the oldest events of a conversation up to this one. For the host's own use.
 #[derive(Clone)]
 pub struct Trim {
     pub conversation: Uid,
     pub through: Seq,
-    /// How many of them were erased when they were archived, if they were: an erasure since then has to reach the
-    /// archive too.
+    /// How many of them were already erased when they were archived, if they were. A later erasure
+    /// must reach the archive too.
     pub erased: Option<usize>,
 }
 
 impl Command for Trim {
-    /// All up to this event is gone; none when that was so before.
+    /// The last dropped event; none if everything up to it was dropped before.
     type Output = Option<EventRef>;
 
     no_text!();
@@ -94,7 +95,8 @@ impl Context<'_> {
         Ok(droppable)
     }
 
-    /// Drops the log's beginning up to `through`, and keeps what it made of the room, and its hash.
+    /// Drops the log's beginning up to `through`, and keeps its result as a snapshot, with its
+    /// hash.
     pub(crate) fn trim(
         &mut self,
         uid: Uid,
@@ -127,7 +129,7 @@ impl Context<'_> {
         Ok(Some(EventRef { conversation: key, seq: through }))
     }
 
-    /// What can be dropped, and the events that are.
+    /// What can be dropped, and the events themselves.
     fn old(&mut self, uid: Uid) -> Result<(ConversationKey, Droppable, Vec<Arc<Event>>)> {
         if self.by.member != MemberKey::HOST {
             return Err(Refusal::new(Code::Forbidden, "the host itself drops what is old").into());
@@ -139,7 +141,7 @@ impl Context<'_> {
         let nothing = Droppable { base, through: base, held: None };
         let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
         if room.damaged.is_some() {
-            // Perhaps it cannot even be read.
+            // It may not even be readable.
             let held = Some(Hold { seq: base.next(), by: HoldReason::Damage });
             return Ok((key, Droppable { held, ..nothing }, Vec::new()));
         }
@@ -147,7 +149,7 @@ impl Context<'_> {
         let mut events = self.facts.log(key, base, limits::EVENTS_PER_TRIM)?;
         let old = events.iter().take_while(|event| event.at < until).count();
         events.truncate(old);
-        // What this batch has logged is not in the log yet, and not old.
+        // The events of this batch are not in the log yet, and not old.
         let through = events.last().map_or(base, |event| event.seq).min(head);
         let held = held.filter(|held| held.seq <= through);
         if let Some(held) = held {
@@ -198,7 +200,7 @@ impl Context<'_> {
 }
 
 impl Workspace {
-    /// How long conversations are kept that say nothing of it themselves.
+    /// Sets the retention period of conversations that have none of their own.
     pub fn set_keep(&mut self, keep: Keep) {
         self.keep = keep;
     }

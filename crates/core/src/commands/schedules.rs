@@ -1,4 +1,5 @@
-//! Schedules of a channel: made and changed by members, fired by time ([`crate::model::schedule`]).
+//! Schedules of a channel: members create and change them, and timers fire them
+//! ([`crate::model::schedule`]).
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::model::stimulus::{Stimulus, StimulusKind, keys};
 use crate::model::thread::work::{Binding, BindingKind};
 use crate::state::workspace::Failure;
 
-/// A schedule as it is now.
+/// The current state of a schedule.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     pub conversation: Arc<Conversation>,
@@ -120,7 +121,7 @@ impl Command for RemoveSchedule {
 }
 
 impl Context<'_> {
-    /// The channel whose schedules are changed by somebody who sits there.
+    /// The channel whose schedules a member wants to change.
     fn schedules_of(&mut self, conversation: Uid) -> Result<ConversationKey> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
@@ -169,7 +170,8 @@ impl Context<'_> {
         })
     }
 
-    /// Who speaks in it, who made it, and who runs the room may change it.
+    /// A schedule that the caller may change: the caller is its author, the member it speaks for,
+    /// or a moderator.
     fn schedule_to_change(&self, key: ConversationKey, uid: Uid) -> Result<Arc<Schedule>> {
         let found = self.room(key).schedules.get(&uid).cloned();
         let old = found.ok_or_else(|| Refusal::not_found("schedule"))?;
@@ -179,8 +181,8 @@ impl Context<'_> {
         Ok(old)
     }
 
-    /// What it asked for and is not said yet is called off, and the threads that its firings opened or continued are
-    /// bound to it no more.
+    /// Removes a schedule: its pending stimuli are cancelled, and the threads that it opened or
+    /// continued are unbound from it.
     fn remove_schedule(&mut self, key: ConversationKey, old: &Schedule) -> Result<()> {
         self.room_mut(key).remove_schedule(old.uid);
         let id = old.key();
@@ -216,13 +218,13 @@ impl Context<'_> {
         })
     }
 
-    /// What it asks for may be asked for, and there is a time for it.
+    /// Checks that its stimulus would be valid, and that it has a next time.
     fn check_schedule(&self, key: ConversationKey, schedule: &Schedule) -> Result<()> {
         self.check_stimulus(key, &self.firing(schedule))?;
         Ok(schedule.when.check(self.now)?)
     }
 
-    /// Time has come for schedules: each that is due asks for its word, once, and has its next time.
+    /// Fires the schedules that are due, each once, and sets their next times.
     pub(crate) fn fire_schedules(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
@@ -235,12 +237,13 @@ impl Context<'_> {
                 true => Fired::Failed,
                 false => match self.enqueue(key, fire) {
                     Ok(_) => Fired::Open,
-                    // The queue is full: the next time may find room.
+                    // The queue is full. The next firing may find room.
                     Err(Failure::Refused(_)) => Fired::Failed,
                     Err(unavailable) => return Err(unavailable),
                 },
             };
-            // A firing that still waited has given way to this one, and the schedule knows.
+            // A firing that still waited was replaced by this one, and the schedule has recorded
+            // that.
             let known = self.room(key).schedules.get(&old.uid).cloned();
             let mut moved = Schedule::clone(&*known.unwrap_or(old));
             moved.fire(Firing { at: now, stimulus, how });
@@ -249,7 +252,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What a schedule asks for when it fires; its id follows from the schedule's and the count of firings.
+    /// The stimulus of a firing. Its id is derived from the schedule's id and the count of firings.
     fn firing(&self, of: &Schedule) -> Stimulus {
         let nth = u128::from(of.fired) + 1;
         let uid = Uid(of.uid.0.wrapping_add(nth << 16));
@@ -267,7 +270,7 @@ impl Context<'_> {
         }
     }
 
-    /// A stimulus has ended: if a schedule made it, that knows how.
+    /// A stimulus has ended. If a schedule made it, the schedule records the outcome.
     pub(crate) fn note_fired(&mut self, key: ConversationKey, stimulus: &Stimulus) {
         let Some(schedule) = self.schedule_of(key, stimulus.uid) else { return };
         let told = |uid: Uid| self.room(key).open.values().any(|open| open.uid == uid);
@@ -279,8 +282,8 @@ impl Context<'_> {
         self.set_fired(key, &schedule, stimulus.uid, fired);
     }
 
-    /// Everybody who was told of an event is done. If a schedule had asked for it, who made the schedule is told what
-    /// came of it.
+    /// All recipients of an event are done. If a schedule asked for it, the schedule's author is
+    /// told the result.
     pub(crate) fn schedule_settled(&mut self, at: EventRef, open: &Open) {
         let key = at.conversation;
         if self.room(key).schedules.is_empty() {
@@ -304,7 +307,7 @@ impl Context<'_> {
         let thread = thread.and_then(|t| self.thread(key, Some(t)).map(|found| (t, found.uid)));
         if let Some(thread) = thread {
             let result = self.result_of(key, &schedule, fire, thread, &by);
-            // That too much waits already is no reason to keep a run from its end.
+            // A full queue is no reason to keep a run from ending.
             let _ = self.enqueue_made(key, result);
         }
     }
@@ -337,13 +340,13 @@ impl Context<'_> {
             targets: told.then_some(maker).into_iter().collect(),
             progress_key: None,
             initiative_key: None,
-            // Each firing has a result of its own, which none of another takes the place of.
+            // Each firing has a separate result, which replaces no other.
             dedupe_key: Some(format!("{} result", fire.show(Prefix::Stimulus)).into()),
             ..self.firing(schedule)
         }
     }
 
-    /// The schedule of which this is a firing.
+    /// The schedule that this is a firing of.
     fn schedule_of(&self, key: ConversationKey, fire: Uid) -> Option<Arc<Schedule>> {
         let all = self.room(key).schedules.values();
         let is_of = |s: &&Arc<Schedule>| s.firings.iter().any(|f| f.stimulus == fire);
@@ -359,8 +362,8 @@ impl Context<'_> {
         self.room_mut(key).put_schedule(schedule);
     }
 
-    /// The schedule whose firing this is, for the thread's bindings: its id stands in the key. One that was removed
-    /// since binds nothing.
+    /// The schedule that made this stimulus, for the thread's bindings; its id is part of the key.
+    /// A removed schedule binds nothing.
     pub(crate) fn schedule_bound(&self, key: ConversationKey, stimulus: &Stimulus) -> Vec<Binding> {
         let fires = stimulus.kind == StimulusKind::ScheduleFire;
         let gone = |id: &Arc<str>| {

@@ -1,19 +1,19 @@
-//! What the flow of talk hears in a text: a few marks and some words, in a few dozen bytes.
+//! What the flow of talk extracts from a text: a few marks and some words, in a few dozen bytes.
 //!
-//! Only the first [`BYTES`] and [`WORDS`] are heard, so that a megabyte costs what a line does. The words are English;
-//! in another language nothing of it is found but question marks, names and words that come again, and the structure
-//! of the talk decides.
+//! Only the first [`BYTES`] and [`WORDS`] are read, so a megabyte costs as much as a line. The
+//! words are English. In another language only question marks, names and repeated words are
+//! recognised, and the structure of the talk decides.
 
-/// So much of a text is heard.
+/// Only this much of a text is read.
 const BYTES: usize = 1_024;
-/// Words of one text that are kept to be found again.
+/// Words of one text that are kept for comparison.
 pub(crate) const WORDS: usize = 12;
-/// Longer words than this carry a subject, shorter ones mostly grammar.
+/// Words with more letters than this carry a subject; shorter ones are mostly grammar.
 const SUBJECT_LETTERS: usize = 3;
-/// Words that begin with the same so many bytes are one: "install", "installed".
+/// Words with the same prefix of this many bytes count as one: "install", "installed".
 const STEM: usize = 6;
 
-/// One text, as heard.
+/// The features of one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
     pub asks: bool,
@@ -21,23 +21,23 @@ pub struct Features {
     pub second_person: bool,
     pub thanks: bool,
     pub greets: bool,
-    /// It begins as an answer does: "yes", "no", "ah", "well".
+    /// It begins like an answer: "yes", "no", "ah", "well".
     pub assents: bool,
     /// "anyone", "guys".
     pub to_all: bool,
     /// "help", "trying", "error".
     pub wants_help: bool,
-    /// It begins as what goes on does: "and", "but", "because".
+    /// It begins like a continuation: "and", "but", "because".
     pub goes_on: bool,
-    /// It begins as advice does: "try", "use", "check".
+    /// It begins like advice: "try", "use", "check".
     pub advises: bool,
     /// "i", "my".
     pub first_person: bool,
-    /// How many words it has, 255 at most.
+    /// The number of words, at most 255.
     pub length: u8,
     words: [u32; WORDS],
     kept: u8,
-    /// A bit for each kept word, so that most that are not kept are told by one look.
+    /// One bit for each kept word: a quick test that rules out most other words.
     bits: u64,
 }
 
@@ -55,7 +55,7 @@ impl Features {
         heard
     }
 
-    /// Hears a piece of the text that has no link in it.
+    /// Reads a piece of the text that contains no link.
     fn piece(&mut self, piece: &str) {
         self.asks |= match piece.is_ascii() {
             true => piece.as_bytes().contains(&b'?'),
@@ -82,7 +82,7 @@ impl Features {
         }
     }
 
-    /// Hears a word that may be in one of the lists.
+    /// Records a word that may be in one of the lists.
     fn listed(&mut self, key: u32, first: bool) {
         self.second_person |= SECOND.contains(&key);
         self.thanks |= THANKS.contains(&key);
@@ -99,19 +99,19 @@ impl Features {
         self.bits & (1 << (key % 64)) != 0 && self.words[..usize::from(self.kept)].contains(&key)
     }
 
-    /// How many words are kept.
+    /// The number of kept words.
     pub fn kept(&self) -> u32 {
         u32::from(self.kept)
     }
 
-    /// Which of this text's words stand in the other, one bit a word.
+    /// Which of this text's words occur in the other, one bit a word.
     pub fn shared(&self, other: &Self) -> u32 {
         let words = self.words[..usize::from(self.kept)].iter().enumerate();
         words.filter(|(_, word)| other.says(**word)).map(|(n, _)| 1 << n).sum()
     }
 }
 
-/// Where a text names somebody in passing, without a sign or a mark of address.
+/// Where a text mentions somebody in passing, without `@` or another mark of address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     Not,
@@ -120,16 +120,16 @@ pub enum Passing {
     Last,
 }
 
-/// The words of a text, in which handles are looked for.
+/// The words of a text, in which handles are searched for.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken {
     words: [u32; SPOKEN],
     count: usize,
-    /// There were more than are kept.
+    /// The text had more words than are kept.
     goes_on: bool,
 }
 
-/// A handle further back in a text is not found in passing.
+/// A handle later in the text than this is not found in passing.
 const SPOKEN: usize = 64;
 
 impl Spoken {
@@ -146,7 +146,7 @@ impl Spoken {
         spoken
     }
 
-    /// Whether the handle stands in the text as a word of its own.
+    /// Whether the handle occurs in the text as a separate word.
     pub fn names(&self, handle: &str) -> Passing {
         let key = hash(handle);
         match self.words[..self.count].iter().rposition(|word| *word == key) {
@@ -157,7 +157,7 @@ impl Spoken {
     }
 }
 
-/// So many bytes of a text at most.
+/// At most this many bytes of a text.
 fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
@@ -172,7 +172,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|word| !word.is_empty())
 }
 
-/// FNV-1a over the lower-case bytes. Two words that meet in it share a word too many, which decides nothing alone.
+/// FNV-1a over the lower-case bytes. A collision makes two words count as shared, which never
+/// decides alone.
 const fn hash(word: &str) -> u32 {
     let bytes = word.as_bytes();
     let mut hash = 0x811c_9dc5_u32;
@@ -231,7 +232,7 @@ const GRAMMAR: [u32; 34] = hashes([
     "i'm",
 ]);
 
-/// A bit for each word of the lists, by its hash, so that most other words are told by one look.
+/// One bit for each word of the lists, by its hash: a quick test that rules out most other words.
 static LISTED: [u64; 64] = {
     let lists: [&[u32]; 10] =
         [&SECOND, &THANKS, &GREETINGS, &ASSENT, &ALL, &HELP, &GOES_ON, &ADVICE, &FIRST, &GRAMMAR];
@@ -248,7 +249,7 @@ static LISTED: [u64; 64] = {
     bits
 };
 
-/// Whether a word may be in a list: surely not, when this says so.
+/// Whether a word may be in a list. False is certain.
 fn is_listed(key: u32) -> bool {
     LISTED[(key >> 6) as usize % 64] & (1 << (key % 64)) != 0
 }

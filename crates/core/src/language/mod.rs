@@ -1,4 +1,5 @@
-//! What a text says, and nothing about rooms: what it wants, whom it names, what can be found in it.
+//! What a text says, independent of any room: its intent, the names in it, and the words it can be
+//! found by.
 
 pub mod features;
 pub mod intent;

@@ -1,16 +1,15 @@
-//! What of a text is its author's own prose: not code, not a quotation, not a link.
+//! Finds the author's own prose in a text: no code, quotations or links.
 //!
-//! Names and intent are read from prose alone (design section 5: "a name inside code, a quote or a link
-//! addresses nobody"). This follows Markdown as chat writes it rather than to the letter: a fence may close
-//! at the end of a line of code, and text may follow it.
+//! Names and intent are read from prose only (design section 5: "a name inside code, a quote or a
+//! link addresses nobody"). This follows Markdown as it is written in chat, not to the letter: a
+//! fence may close at the end of a line of code, and text may follow it.
 //!
-//! Time is linear in the text, whatever it holds; the tests feed it the texts that make naive scanners
-//! quadratic.
+//! Time is linear in any text; the tests use texts that make naive scanners quadratic.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The ranges of `text`, in order and apart, that are its author's own prose.
+/// The ranges of `text` that are its author's own prose, in order and disjoint.
 pub(super) fn prose(text: &str) -> Vec<Range<usize>> {
     let mut shown = own_lines(text);
     if text.contains('`') {
@@ -62,11 +61,11 @@ fn own_lines(text: &str) -> Vec<Range<usize>> {
     shown
 }
 
-/// The fence that a line opens: its mark and how many of it.
+/// The fence that a line opens: its mark and its length.
 fn opening(line: &str) -> Option<(u8, usize)> {
     let mark = *line.as_bytes().first().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = run(line, mark);
-    // A mark again on the same line makes it a span of code, not a fence.
+    // A second mark on the same line makes it a code span, not a fence.
     let plain = !line.as_bytes()[length..].contains(&mark) || mark == b'~';
     (length >= 3 && plain).then_some((mark, length))
 }
@@ -98,7 +97,7 @@ fn code_spans(text: &str, paragraphs: &[Range<usize>]) -> Vec<Range<usize>> {
                 _ => runs.push(i..i + 1),
             }
         }
-        // From the right, so that each run knows the next one of its length.
+        // From the right, so that each run knows the next run of its length.
         let mut next_of: HashMap<usize, usize> = HashMap::new();
         let mut partner = vec![None; runs.len()];
         for (n, run) in runs.iter().enumerate().rev() {
@@ -118,7 +117,7 @@ fn code_spans(text: &str, paragraphs: &[Range<usize>]) -> Vec<Range<usize>> {
     spans
 }
 
-/// `[label](address)`, label and all.
+/// `[label](address)`, including the label.
 fn labelled_links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -148,7 +147,8 @@ fn labelled_links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
     found
 }
 
-/// The next `)` from `from` on its line. `seen` remembers how far was looked, so that no byte is looked at twice.
+/// The next `)` from `from` on its line. `seen` remembers how far the search went, so that no byte
+/// is read twice.
 fn next_close(bytes: &[u8], from: usize, end: usize, seen: &mut usize) -> Option<usize> {
     let mut at = from.max(*seen);
     while at < end && !matches!(bytes[at], b')' | b'\n') {
@@ -158,8 +158,8 @@ fn next_close(bytes: &[u8], from: usize, end: usize, seen: &mut usize) -> Option
     (at < end && bytes[at] == b')').then_some(at)
 }
 
-/// Addresses: `scheme://…`, `www.…` and `host.name/…`, up to the next space. Punctuation that ends a
-/// sentence is not part of an address.
+/// Addresses: `scheme://…`, `www.…` and `host.name/…`, up to the next space. Punctuation that ends
+/// a sentence is not part of an address.
 fn links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for range in shown {
@@ -184,7 +184,7 @@ fn links(text: &str, shown: &[Range<usize>]) -> Vec<Range<usize>> {
     found
 }
 
-/// The next byte from `from` that makes a word worth a look.
+/// The next byte from `from` that can be part of an address.
 fn next_sign(part: &str, from: usize) -> Option<usize> {
     let slash = part[from..].find('/').map(|at| from + at);
     let end = slash.unwrap_or(part.len());
@@ -219,7 +219,7 @@ fn address(word: &str) -> Option<usize> {
     (dotted && ends_well && !host.contains('@')).then_some(start)
 }
 
-/// `shown` without `hidden`; both are in order and apart.
+/// `shown` minus `hidden`; both are in order and disjoint.
 fn without(shown: Vec<Range<usize>>, hidden: &[Range<usize>]) -> Vec<Range<usize>> {
     if hidden.is_empty() {
         return shown;

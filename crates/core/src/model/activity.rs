@@ -1,10 +1,10 @@
-//! What a thread's events say of the work in it: findings that were reported, verified and rejected, decisions,
-//! questions, who waits for whom, and what else was done (threads spec sections 3.6 and 4).
+//! What a thread's events say about its work: reported, verified and rejected findings, decisions,
+//! questions, who waits for whom, and other actions (threads spec sections 3.6 and 4).
 //!
-//! Deterministic: it counts and quotes what was said, and infers nothing. A finding is named by its
-//! `metadata.finding_id`, else by the message that reported it, which its verdict replies to; a question by its
-//! `metadata.question_id` in the same way. What was deleted was never said, and what only some are shown is none of
-//! the thread's.
+//! Deterministic: it counts and quotes messages and infers nothing. A finding is identified by its
+//! `metadata.finding_id`, otherwise by the message that reported it, which its verdict replies to.
+//! A question is identified by its `metadata.question_id` in the same way. Deleted and ephemeral
+//! messages do not count.
 
 mod json;
 mod summary;
@@ -18,7 +18,7 @@ use crate::model::ids::{MemberKey, Seq, Uid};
 use crate::model::thread::ThreadStatus;
 pub use json::text_field;
 
-/// Types of events that have a meaning here. Others are taken as they are.
+/// Types of events with a meaning here. Other types are accepted unchanged.
 pub const EVENT_TYPES: [&str; 11] = [
     "finding_reported",
     "fix_pushed",
@@ -33,11 +33,11 @@ pub const EVENT_TYPES: [&str; 11] = [
     "question_answered",
 ];
 
-/// The type of what the host says of a change of status, where the thread is not resolved.
+/// The type of the host's message about a change of status, unless the thread is resolved.
 const STATUS_CHANGED: &str = "thread_status_changed";
 const RESOLVED: &str = "thread_resolved";
 
-/// What the type of such an event is.
+/// The type of the host's message about this status.
 pub fn status_type(status: ThreadStatus) -> &'static str {
     match status {
         ThreadStatus::Resolved => RESOLVED,
@@ -45,7 +45,7 @@ pub fn status_type(status: ThreadStatus) -> &'static str {
     }
 }
 
-/// What the host itself says in the metadata of one, as canonical JSON.
+/// The host's own metadata for such a message, as canonical JSON.
 pub fn status_metadata(status: ThreadStatus) -> String {
     format!(r#"{{"event_type":"{}","status":"{}"}}"#, status_type(status), status.name())
 }
@@ -54,7 +54,7 @@ pub fn is_registered(event_type: &str) -> bool {
     EVENT_TYPES.contains(&event_type)
 }
 
-/// Whether it is something done in a thread: a change of status, or a message that is no plain talk.
+/// Whether it is an action in a thread: a change of status, or a message other than plain talk.
 pub fn is_act(change: &Change) -> bool {
     match change {
         Change::Posted(message) => message.kind != MessageKind::Chat,
@@ -69,7 +69,7 @@ pub enum Verdict {
     Rejected,
 }
 
-/// Characters that are kept of a text, for a quotation.
+/// Characters that are kept of a text, for quoting.
 const KEPT: usize = 300;
 
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
@@ -79,19 +79,19 @@ pub struct Finding {
     pub uid: Uid,
     pub thread_seq: u64,
     pub id: Option<Arc<str>>,
-    /// Its beginning, as far as it is quoted.
+    /// Its beginning, as far as it may be quoted.
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub verdict: Verdict,
-    /// Who reported it first.
+    /// The member who reported it first.
     pub by: MemberKey,
-    /// Who reported it too.
+    /// Others who reported it too.
     pub others: BTreeSet<MemberKey>,
-    /// Who gave the verdict.
+    /// The member who gave the verdict.
     pub settled_by: Option<MemberKey>,
 }
 
-/// Something that was said, by whom and where in the thread.
+/// A message, its author and its place in the thread.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 struct Said {
     at: Seq,
@@ -108,7 +108,7 @@ struct Question {
     said: Said,
 }
 
-/// Somebody asked a member, who has not answered.
+/// A member was asked and has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wait {
     at: Seq,
@@ -117,7 +117,7 @@ struct Wait {
     of: MemberKey,
 }
 
-/// The work of a thread, event by event.
+/// The work of a thread, built event by event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     pub findings: Vec<Finding>,
@@ -127,7 +127,7 @@ pub struct Activity {
     /// The newest request of each member.
     reviews_asked: Vec<Said>,
     escalations: Vec<Said>,
-    /// What the host said of the last change of status.
+    /// The host's message about the last change of status.
     status: Option<Said>,
     fixes: usize,
     reviews: usize,
@@ -135,14 +135,14 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Notes of the next message of the thread, in order, whom it answers and who must answer it.
+    /// Records whom the next message of the thread answers and who must answer it. Call in order.
     pub fn pass(&mut self, event: &Event) {
         self.note_answers(event);
         self.note_asked(event);
     }
 
-    /// Takes the next message of the thread that is no plain talk, in order, with what it says now. Those that were deleted
-    /// are not given.
+    /// Takes the next message of the thread other than plain talk, with its present text. Call in
+    /// order; deleted messages are left out.
     pub fn take(&mut self, event: &Event, message: &Message) {
         let Some(metadata) = message.metadata.as_deref().filter(|_| event.only().is_none()) else {
             return;
@@ -193,7 +193,8 @@ impl Activity {
         }
     }
 
-    /// Reported again it is open again, and is of all who reported it: nobody takes over what another found.
+    /// A finding that is reported again is open again and belongs to everybody who reported it, so
+    /// that nobody takes over another member's finding.
     fn report(&mut self, id: Option<&str>, said: Said) {
         let known = self.findings.iter().position(|f| id.is_some() && f.id.as_deref() == id);
         let known = known.map(|known| self.findings.remove(known));
@@ -245,8 +246,8 @@ impl Activity {
         self.findings.iter().filter(|f| f.verdict == Verdict::Open)
     }
 
-    /// Findings that keep this member from closing the thread: those that are open, and those that another reported too
-    /// and whose verdict is its own.
+    /// Findings that keep this member from closing the thread: open ones, and those that another
+    /// member also reported and this member gave the verdict on.
     pub fn disputed(&self, closes: MemberKey) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |f| {
             let of_another = || f.by != closes || !f.others.is_empty();

@@ -1,9 +1,10 @@
-//! Approvals: what an agent may do only once a person has agreed (design section 5, "Approvals").
+//! Approvals: what an agent may do only after a person has agreed (design section 5, "Approvals").
 //!
-//! Two things wait: a send that would carry what was said in private to somebody who could not read it there,
-//! and a call of a tool that the operator marked sensitive. The send is kept whole and made by the host itself
-//! when a person agrees, once; the call is the agent's to repeat. What was kept goes when it is decided; of a call a
-//! hash stays, by which its repetition is known.
+//! Two things need approval: a send that would disclose private words to somebody who could not
+//! read them in their place, and a call of a tool that the operator marked sensitive. A send is
+//! stored whole, and the host makes it once when a person agrees. A call must be repeated by the
+//! agent. The stored content is deleted after the decision; of a call, a hash stays to recognise
+//! its repetition.
 
 use std::sync::Arc;
 
@@ -12,12 +13,12 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Timest
 use crate::model::limits;
 use crate::model::requests::Post;
 
-/// What waits here, and for how long.
+/// What needs approval here, and how long it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// How long a person has to decide, in milliseconds.
     pub expires_ms: i64,
-    /// Every send of an agent waits, not only what leaves a private place.
+    /// Every send of an agent needs approval, not only one that discloses private words.
     pub all_sends: bool,
 }
 
@@ -35,24 +36,24 @@ pub struct Approval {
     /// The agent that asks.
     pub member: MemberKey,
     pub asked: Asked,
-    /// The event it was working on. For a send, what was said there is what would be carried on.
+    /// The event it was working on. For a send, this is the source of the private words.
     pub source: Option<Source>,
     pub decided: Option<Decided>,
 }
 
-/// An event, as core and as the outside know it.
+/// An event, with its internal and public ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub at: EventRef,
     pub conversation: Uid,
     pub event: Uid,
-    /// Whom it is shown to, when it is ephemeral.
+    /// Who can see it, when it is ephemeral.
     pub only: Option<Arc<[MemberKey]>>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// To be said in this conversation. The message is empty once it is decided.
+    /// To be posted in this conversation. The message is empty after the decision.
     Send { to: ConversationKey, post: Arc<Post> },
     /// To be called with these arguments.
     Call { tool: Arc<str>, arguments: Arguments },
@@ -61,7 +62,7 @@ pub enum Asked {
 /// The arguments of a call.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub enum Arguments {
-    /// Canonical JSON, until it is decided.
+    /// Canonical JSON, until the decision.
     Whole(#[redact(fixed = 3)] Arc<str>),
     /// Their hash, salted with the id of the request.
     Hashed(Hash),
@@ -80,17 +81,19 @@ impl Arguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Private {
     pub member: MemberKey,
-    /// None: the agent had no session that was connected.
+    /// None: the agent had no connected session.
     pub session: Option<SessionKey>,
     pub at: EventRef,
-    /// Whom it was for, when not for all of its room.
+    /// Who could read it, if not all of its room.
     pub only: Option<Arc<[MemberKey]>>,
-    /// When it was shown; earlier where its session is over, so that it counts for a minute more.
+    /// When it was shown. Set to an earlier time when its session is over, so that it counts for
+    /// one more minute.
     pub when: Timestamp,
 }
 
 impl Private {
-    /// Whether it still counts: what a session was shown does while that runs, and what was shown in none for a while.
+    /// Whether it still counts: a session's reads count while the session runs, and reads without a
+    /// session for a while.
     pub fn counts(&self, now: Timestamp) -> bool {
         self.session.is_some() || now.since(self.when) < limits::TOLD_APART_MS
     }
@@ -105,7 +108,7 @@ pub struct Decided {
     pub reason: Option<Arc<str>>,
 }
 
-/// How an approval stands.
+/// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Waiting,
@@ -137,13 +140,13 @@ impl Approval {
         }
     }
 
-    /// Whether it can still matter: it waits, or its repetition is to get the same answer.
+    /// Whether it still matters: it is pending, or its repetition must get the same answer.
     pub fn is_kept(&self, now: Timestamp) -> bool {
         let end = self.decided.as_ref().map_or(self.expires, |d| d.at.max(self.expires));
         now.since(end) < limits::IDEMPOTENCY_MS
     }
 
-    /// The conversation whose readers are concerned: where it comes from, else where it would go.
+    /// The conversation whose readers are concerned: the source, otherwise the destination.
     pub fn concerns(&self) -> Option<ConversationKey> {
         match &self.asked {
             Asked::Send { to, .. } => Some(self.source.as_ref().map_or(*to, |s| s.at.conversation)),
@@ -151,7 +154,7 @@ impl Approval {
         }
     }
 
-    /// Whether `member` is shown where it comes from, as far as that is for some of the room only.
+    /// Whether `member` may see the source, if only some of its room may.
     pub fn is_for(&self, member: MemberKey) -> bool {
         let only = self.source.as_ref().and_then(|s| s.only.as_ref());
         only.is_none_or(|only| only.contains(&member))
@@ -168,7 +171,7 @@ impl Approval {
         }
     }
 
-    /// Whether it is a call that could be read.
+    /// Whether it is a call with readable arguments.
     pub fn has_words(&self) -> bool {
         matches!(&self.asked, Asked::Call { arguments: Arguments::Whole(_), .. })
     }
@@ -177,7 +180,7 @@ impl Approval {
         Event::content_hash(&self.uid.0.to_be_bytes(), arguments.as_bytes())
     }
 
-    /// The same without what was to be said or called with.
+    /// The same without its message or arguments.
     pub fn emptied(&self) -> Self {
         let asked = match &self.asked {
             Asked::Send { to, post } => {

@@ -1,7 +1,8 @@
-//! Files that messages refer to: what is taken, what it is called, and which message refers to which.
+//! Files that messages refer to: accepted types, names, and references.
 //!
-//! What a file is, its bytes say: not its name, nor what the sender says it is. A reference is part of what a message
-//! says, so that the rows that count references can always be made again from the log.
+//! The type of a file is determined by its bytes, not by its name or the sender's statement. A
+//! reference is part of a message, so the rows that count references can always be rebuilt from the
+//! log.
 
 use std::sync::Arc;
 
@@ -10,20 +11,20 @@ use crate::model::event::{Hash, Message};
 use crate::model::ids::{MemberKey, Prefix, Seq, Timestamp, Uid};
 use crate::model::limits::FILE_NAME_BYTES;
 
-/// What is pinned to a conversation stands beside what its messages refer to, under a seq that no event has.
+/// Pinned files are recorded like references of messages, under a seq that no event has.
 pub const PINNED: Seq = Seq(0);
 
 /// A file that the host keeps.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Asset {
     pub uid: Uid,
-    /// SHA-256 of its bytes: files with the same bytes are kept once.
+    /// SHA-256 of its bytes. Files with the same bytes are stored once.
     pub hash: Hash,
     #[redact(fixed = 3)]
     pub name: Arc<str>,
     pub media: Media,
     pub bytes: u64,
-    /// Who brought it.
+    /// Who uploaded it.
     pub by: MemberKey,
     pub at: Timestamp,
 }
@@ -34,11 +35,11 @@ pub struct Kept {
     pub asset: Arc<Asset>,
     #[redact(fixed = 3)]
     pub data: Arc<[u8]>,
-    /// A small picture of it, JPEG; empty where none can be made.
+    /// Its thumbnail, as JPEG; empty where none can be made.
     pub thumbnail: Option<Arc<[u8]>>,
 }
 
-/// The kinds of files that are taken.
+/// The kinds of files that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Media {
     Png,
@@ -48,7 +49,7 @@ pub enum Media {
     Pdf,
     Zip,
     Gzip,
-    /// Anything that is UTF-8 text, whatever it means to whom: also HTML and SVG, which are only ever served as text.
+    /// Any UTF-8 text, including HTML and SVG, which are only ever served as text.
     Text,
 }
 
@@ -78,12 +79,12 @@ impl Media {
         }
     }
 
-    /// A picture that a browser may show in place.
+    /// An image that a browser may show inline.
     pub fn is_image(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::Gif | Self::Webp)
     }
 
-    /// What these bytes are; none when they are nothing that is taken.
+    /// The kind of these bytes; none if it is not accepted.
     pub fn of(data: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| data.starts_with(with);
         Some(match data {
@@ -107,7 +108,7 @@ impl Media {
         })
     }
 
-    /// Whether the sender may call it that.
+    /// Whether the sender may state this media type.
     pub fn fits(self, stated: &str) -> bool {
         let stated = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let binary = |media: &Self| *media != Self::Text && media.name() == stated;
@@ -125,7 +126,7 @@ impl Media {
                     || stated.starts_with("application/vnd.")
             }
             Self::Gzip if stated == "application/x-gzip" => true,
-            // Whatever is written as text, but for what would be something else.
+            // Any textual type, except those that stand for something else.
             Self::Text => {
                 let picture = stated.starts_with("image/") && stated != "image/svg+xml";
                 let medium = ["audio/", "video/", "font/"].iter().any(|m| stated.starts_with(m));
@@ -136,10 +137,10 @@ impl Media {
     }
 }
 
-/// The name of a file, which is no path.
+/// Validates the name of a file. It must not be a path.
 pub fn file_name(name: &str) -> Result<Arc<str>, Refusal> {
     let path = name.contains(['/', '\\']) || name == "." || name == "..";
-    // What turns the direction of writing makes one ending look like another.
+    // Bidirectional controls make one file extension look like another.
     let turning = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
     let odd = name.chars().any(|c| c.is_control() || turning(c));
     if path || odd || name.trim().is_empty() || name.len() > FILE_NAME_BYTES {
@@ -151,14 +152,14 @@ pub fn file_name(name: &str) -> Result<Arc<str>, Refusal> {
 }
 
 impl Message {
-    /// How many bytes its texts have.
+    /// The number of bytes of its texts.
     pub(crate) fn bytes(&self) -> usize {
         let json = [self.parts.as_ref(), self.metadata.as_ref(), self.source.as_ref()];
         self.text.len() + json.into_iter().flatten().map(|json| json.len()).sum::<usize>()
     }
 
-    /// The files that it refers to. Its parts are canonical JSON, in which these characters stand for nothing else: within
-    /// a text the quotation marks would be escaped.
+    /// The files that it refers to. Its parts are canonical JSON, where these characters are
+    /// unambiguous: within a string, quotation marks would be escaped.
     pub fn assets(&self) -> Vec<Uid> {
         let mut found = Vec::new();
         let parts = self.parts.as_deref().unwrap_or_default();

@@ -1,8 +1,10 @@
-//! What the audit log keeps of a command: who did what to whom, when, and how it ended; never what was said.
+//! What the audit log records about a command: who did what to whom, when, and with what outcome,
+//! but never what was said.
 //!
-//! What the conversations' own logs have (sends, decisions, roster, settings, erasures) is not written a second
-//! time; those logs are chained too. Here is the rest: administration, claims, deliveries, sessions, tool
-//! calls, tokens. Each command says itself what is kept of it ([`Audit`]).
+//! Actions that are in the conversations' own logs (sends, decisions, roster, settings, erasures)
+//! are not recorded again; those logs are hash chains too. The audit log has the rest:
+//! administration, claims, deliveries, sessions, tool calls, tokens. Each command states its own
+//! entry ([`Audit`]).
 
 mod action;
 mod derived;
@@ -15,14 +17,14 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, T
 pub use action::Action;
 use derived::{POST, is_of_turns};
 
-/// Longest name kept: what is longer was refused, and its beginning says enough.
+/// Longest name kept. A longer one was refused, and its beginning is enough.
 const NAME_CHARS: usize = 64;
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub at: Timestamp,
-    /// Who did it; 0 is the host.
+    /// The member who did it; 0 is the host.
     pub by: MemberKey,
     pub session: Option<SessionKey>,
     pub authority: Authority,
@@ -32,14 +34,14 @@ pub struct Record {
     pub member: Option<MemberKey>,
     /// A role, a stream, a tool, a token's id, a disposition.
     pub name: Option<Arc<str>>,
-    /// With which code it was refused.
+    /// The code of the refusal, if it was refused.
     pub refused: Option<Code>,
     pub took_ms: Option<u32>,
     /// The first half of a hash over the receipt.
     pub digest: Option<[u8; 16]>,
 }
 
-/// Something that no command of the room does: for the audit log alone.
+/// An action that no command of the room does: for the audit log only.
 #[derive(Clone, Debug)]
 pub struct Note {
     pub act: Action,
@@ -52,9 +54,9 @@ pub struct Note {
 /// How an entry is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// In the transaction of what it tells of.
+    /// In the transaction of the action itself.
     Firm,
-    /// With the next transaction, or a second later: a crash may take it.
+    /// With the next transaction, at most a second later: a crash may lose it.
     Soft,
 }
 
@@ -77,8 +79,8 @@ impl Record {
     }
 }
 
-/// What a command leaves in the audit log, as the command itself says. Whether it is written, and how, depends on
-/// whether it was done.
+/// The audit entry that a command states. Whether and how it is written depends on the command's
+/// outcome.
 #[derive(Debug, Default)]
 pub struct Audit(Option<Box<Draft>>);
 
@@ -95,12 +97,12 @@ struct Draft {
     name: Option<Arc<str>>,
     code: Option<Code>,
     took_ms: Option<u32>,
-    /// The event is the one whose turn it comes with.
+    /// The event is the one whose turn the command comes with.
     of_turn: bool,
 }
 
 impl Audit {
-    /// Nothing: another log has it, or nobody needs to know.
+    /// No entry: another log has it, or nobody needs it.
     pub fn none() -> Self {
         Self(None)
     }
@@ -121,22 +123,23 @@ impl Audit {
         })))
     }
 
-    /// Kept with what it changes; a refusal along with others.
+    /// Written with the change itself; a refusal is written with others.
     pub fn firm(act: Action) -> Self {
         Self::new(act, Some(Weight::Firm), Some(Weight::Soft))
     }
 
-    /// Kept along with others; a refusal is not.
+    /// Written with others; a refusal is not written.
     pub fn soft(act: Action) -> Self {
         Self::new(act, Some(Weight::Soft), None)
     }
 
-    /// The conversation's own log has it; a refusal alone is kept here.
+    /// The conversation's own log has it; only a refusal is written here.
     pub fn logged(act: Action) -> Self {
         Self::new(act, None, Some(Weight::Soft))
     }
 
-    /// What is counted of what agents say, beside what they say: that it was not their turn, or that it stood there.
+    /// What is recorded about agents' posts besides the posts themselves: refusals because of
+    /// turns, and duplicates.
     pub(crate) fn of_post(
         conversation: Option<Uid>,
         duplicate: Option<bool>,
@@ -184,7 +187,7 @@ impl Audit {
         self
     }
 
-    /// What is longer than the log keeps is cut.
+    /// Sets the name, cut to the length that the log keeps.
     #[must_use]
     pub fn name<'a>(mut self, name: impl Into<Option<&'a str>>) -> Self {
         let name = name.into().map(|name| match name.char_indices().nth(NAME_CHARS) {
@@ -195,7 +198,7 @@ impl Audit {
         self
     }
 
-    /// As something that no command does: it says itself how it ended.
+    /// For an action that no command does; it states its own outcome.
     pub(crate) fn note(note: &Note) -> Self {
         let mut audit = match note.act == Action::CallTool || note.refused.is_some() {
             true => Self::soft(note.act),
@@ -205,7 +208,7 @@ impl Audit {
         audit.member(note.member).name(&*note.name)
     }
 
-    /// The entry of a command that was done, or refused with a code.
+    /// The entry of a command that was done, or was refused with a code.
     pub(crate) fn record(
         self,
         by: &By,
@@ -229,7 +232,7 @@ impl Audit {
     }
 }
 
-/// Where an event is, as two numbers that are 0 when there is none.
+/// The position of an event as two numbers, 0 when there is none.
 pub(crate) fn place(event: Option<EventRef>) -> (u64, u64) {
     event.map_or((0, 0), |e| (e.conversation.0, e.seq.0))
 }

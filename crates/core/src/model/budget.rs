@@ -1,22 +1,22 @@
-//! The no-human budget: how much agents say on one line of talk until a person speaks (design section 5,
-//! "Turns", end).
+//! The no-human budget: how many messages agents may post in one timeline until a person speaks
+//! (design section 5, "Turns", end).
 //!
-//! The count of a line stands in its thread, or in the head for the main line, and is replayed from the log:
-//! an agent's chat message adds one, a person's words, a change of the thread's status and `continued` begin
-//! anew. Whether the line is paused follows from the count and the limit alone, so that nothing can forget it.
-//! While it is paused agents' messages are refused there, agents are told nothing of it, and the clocks of
-//! what they owe stand still.
+//! A timeline's count is in its thread, or in the head for the main timeline, and is replayed from
+//! the log. An agent's chat message adds one. A person's message, a change of the thread's status
+//! and `continued` reset it. Whether the timeline is paused follows from the count and the limit
+//! alone, so it cannot get out of sync. In a paused timeline agents' messages are refused, agents
+//! are not notified, and the clocks of their obligations stop.
 
 use crate::model::conversation::{Conversation, ConversationKind};
 use crate::model::limits;
 use crate::model::thread::{Thread, ThreadKind};
 
-/// What holds where a conversation has no budget of its own.
+/// The budgets for conversations without their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets {
-    /// Messages in workflow and incident threads, direct conversations, and those made for agents.
+    /// For workflow and incident threads, direct conversations, and conversations made for agents.
     pub work: u32,
-    /// Messages in threads of type `conversation`.
+    /// For threads of type `conversation`.
     pub talk: u32,
 }
 
@@ -27,8 +27,8 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// The most that agents say on this line without a person; none where nothing is counted against them:
-    /// on the main line of a channel, unless the channel says so.
+    /// The budget for this timeline; none where it is unlimited: in the main timeline of a channel,
+    /// unless the channel sets one.
     pub fn of(&self, conversation: &Conversation, thread: Option<&Thread>) -> Option<u32> {
         if conversation.settings.agent_budget.is_some() {
             return conversation.settings.agent_budget;
@@ -45,19 +45,19 @@ impl Budgets {
     }
 }
 
-/// What somebody says to the host itself in a message that begins with its name.
+/// A command to the host itself, in a message that begins with the host's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Let the agents go on here.
+    /// Lets the agents continue here.
     Continue,
     /// Anything else.
     Unknown,
 }
 
-/// The handle that the host keeps for itself.
+/// The handle that is reserved for the host.
 pub const HOST_HANDLE: &str = "chorus";
 
-/// Reads a text that is addressed to the host: `@chorus continue`.
+/// Parses a text that is addressed to the host: `@chorus continue`.
 pub fn word(text: &str) -> Option<Word> {
     let rest = text.trim().strip_prefix('@')?;
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');

@@ -1,15 +1,15 @@
-//! Who asks, and with what right.
+//! The caller of a command, and the caller's rights.
 
 use crate::model::ids::{ConversationKey, MemberKey, Seq, SessionKey};
 
 /// What a token lets its bearer do (design section 4, "Tokens").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Authority {
-    /// Reads all, writes nothing.
+    /// Reads everything, writes nothing.
     Auditor,
     Worker,
     Orchestrator,
-    /// A person who runs the room.
+    /// A person who administers the workspace.
     Operator,
 }
 
@@ -30,18 +30,18 @@ impl Authority {
     }
 }
 
-/// Who asks, as verified from its token.
+/// The caller, as verified from its token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct By {
     pub member: MemberKey,
     pub session: Option<SessionKey>,
     pub authority: Authority,
-    /// The turn the call is made in, when it came with a turn's token.
+    /// The turn that the call is made in, if it came with a turn's token.
     pub turn: Option<TurnRef>,
 }
 
 impl By {
-    /// The host itself, acting for time or for a transport.
+    /// The host itself, acting for a timer or a transport.
     pub fn host() -> Self {
         Self { member: MemberKey::HOST, session: None, authority: Authority::Operator, turn: None }
     }
@@ -53,6 +53,7 @@ pub struct TurnRef {
     pub conversation: ConversationKey,
     pub seq: Seq,
     pub fence: u32,
-    /// Which attempt at delivering it the caller answers, when its token is for one: a callback. 0 is any.
+    /// The delivery attempt that the caller answers, if its token is for one attempt (a callback).
+    /// 0 means any.
     pub attempt: u16,
 }

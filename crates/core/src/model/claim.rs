@@ -1,7 +1,9 @@
-//! A claim: the right to decide about an event, with a TTL. It is not a duty to reply (C2A "Claims").
+//! A claim: the right to decide about an event, with a TTL. It is not a duty to reply (C2A
+//! "Claims").
 //!
-//! Each addressee of an event holds an implicit claim on it: its delivery. An explicit one, kept here, is
-//! for events without an addressee: a role mention, or ambient talk an agent wants to answer.
+//! Each addressee of an event holds an implicit claim on it: its delivery. The explicit claims
+//! stored here are for events without an addressee: a role mention, or ambient talk that an agent
+//! wants to answer.
 
 use crate::model::ids::{MemberKey, Timestamp};
 use crate::model::limits;
@@ -9,10 +11,10 @@ use crate::model::limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub holder: MemberKey,
-    /// Rises with each new holder; what an older holder says is refused.
+    /// Increases with each new holder; messages from older holders are refused.
     pub fence: u32,
     pub expires: Timestamp,
-    /// Until its holder has accepted the event, another may take the claim over.
+    /// Another member may take the claim over until its holder has accepted the event.
     pub accepted: bool,
 }
 
@@ -21,7 +23,7 @@ impl Claim {
         Self { holder, fence, expires: now.plus(limits::CLAIM_TTL_MS), accepted }
     }
 
-    /// A sign of life of the holder; the claim lives on from `now`.
+    /// A sign of life of the holder: the claim's TTL starts again at `now`.
     pub fn renew(&mut self, now: Timestamp) {
         self.expires = self.expires.max(now.plus(limits::CLAIM_TTL_MS));
     }
@@ -30,7 +32,7 @@ impl Claim {
         now < self.expires
     }
 
-    /// Whether `member` is kept from the event by this claim.
+    /// Whether this claim keeps `member` from the event.
     pub fn bars(&self, member: MemberKey, now: Timestamp) -> bool {
         self.holder != member && self.is_live(now)
     }

@@ -43,14 +43,14 @@ pub enum Visibility {
     Private,
 }
 
-/// Where an answer to a message of a channel's main line goes (channels spec "Main feed versus canonical root
-/// threads").
+/// Where an answer to a message in a channel's main timeline goes (channels spec "Main feed versus
+/// canonical root threads").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Replies {
-    /// It stays beside it: the main line is one conversation.
+    /// Into the main timeline, which is then one conversation.
     #[default]
     Line,
-    /// Into the canonical thread of what it answers: the main line has subjects.
+    /// Into the canonical thread of the answered message, so that the main timeline has subjects.
     Thread,
 }
 
@@ -68,8 +68,8 @@ impl Replies {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
 
-    /// Where the answers of a new conversation go unless somebody says so: where several agents sit in a channel they
-    /// take turns, which they do in threads (design section 5, "Turns").
+    /// The default for a new conversation. In a channel with several agents the agents take turns,
+    /// and turns exist in threads only (design section 5, "Turns").
     pub fn of_new(kind: ConversationKind, agents: usize) -> Self {
         match kind {
             ConversationKind::Channel if agents >= 2 => Self::Thread,
@@ -78,7 +78,7 @@ impl Replies {
     }
 }
 
-/// How a member takes part when nobody selects it (channels spec, "Members").
+/// How a member takes part when it is not selected (channels spec, "Members").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Participation {
     #[default]
@@ -106,7 +106,7 @@ impl Participation {
     }
 }
 
-/// What a conversation is, apart from its log.
+/// A conversation without its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     pub key: ConversationKey,
@@ -117,13 +117,13 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Where people talk in the open: agents' own subjects are capped there.
+    /// Whether people talk in the open here: subjects opened by agents are capped.
     pub fn is_channel(&self) -> bool {
         self.kind == ConversationKind::Channel
     }
 }
 
-/// What of a conversation can be changed.
+/// The changeable properties of a conversation.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Settings {
     #[redact(fixed = 3)]
@@ -135,50 +135,52 @@ pub struct Settings {
     pub visibility: Visibility,
     pub stream: Option<StreamKey>,
     pub archived: bool,
-    /// To whom undone obligations go here before they go to the workspace's lead.
+    /// Gets unmet obligations of this conversation before the workspace's lead does.
     pub lead: Option<MemberKey>,
-    /// Messages that agents say on one line here without a person; the host's default where none is set.
+    /// Messages that agents may post in one timeline without a person; if unset, the host's
+    /// default.
     pub agent_budget: Option<u32>,
-    /// How long what was said here is kept; the host's default where none is set.
+    /// The retention period; if unset, the host's default.
     pub keep: Option<Keep>,
-    /// How agents take turns; the usual rules where none are set.
+    /// The rules for turns; if unset, the defaults.
     pub turns: Option<TurnRules>,
     pub replies: Replies,
-    /// How much is heard without a person asking; the usual rules where none are set.
+    /// The limits for stimuli; if unset, the defaults.
     pub stimuli: Option<stimulus::Rules>,
-    /// Whether an agent behind a connection string may have a callback with which it speaks unasked.
+    /// Whether an agent behind a connection string may get a callback for speaking unprompted.
     pub proactive: bool,
-    /// How long a thread may be silent before it is asked what became of it, in milliseconds; never where none is set.
+    /// How long a thread may be silent before a follow-up, in milliseconds; if unset, there is
+    /// none.
     pub idle_followup: Option<i64>,
-    /// Files that stand at the top of it, in this order.
+    /// Files pinned to it, in this order.
     pub pins: Vec<Uid>,
-    /// What is set about single seats, of those about which anything is.
+    /// Membership settings of the members that have any.
     pub seats: BTreeMap<MemberKey, Terms>,
 }
 
 impl Settings {
-    /// As what a member is known here, where that is another name than its own.
+    /// The member's name in this conversation, if it differs from its own.
     pub fn name_of(&self, member: MemberKey) -> Option<&Arc<str>> {
         self.seats.get(&member)?.name.as_ref()
     }
 
-    /// The one session of a member that is asked here, if it is one.
+    /// The only session of a member that receives offers here, if the membership is pinned to one.
     pub fn pinned_session(&self, member: MemberKey) -> Option<Uid> {
         self.seats.get(&member)?.session
     }
 }
 
-/// What is set about the seat of an agent (channels spec, "Members").
+/// An agent's membership settings (channels spec, "Members").
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Its name in this channel; none follows the name that the agent has.
+    /// Its name in this channel; if unset, its own name.
     #[redact(fixed = 3)]
     pub name: Option<Arc<str>>,
-    /// The session that is asked here and no other; none leaves the choice to the host.
+    /// The only session that receives offers; if unset, the host chooses.
     pub session: Option<Uid>,
 }
 
-/// Terms to be changed: what is absent stays, and `Some(None)` takes away.
+/// Changes to membership settings. Absent fields stay; `Some(None)` clears one.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct TermsPatch {
     #[redact(fixed = 3)]
@@ -195,17 +197,18 @@ impl Terms {
     }
 }
 
-/// How long a conversation's log is kept. What is still owed is kept longer.
+/// How long a conversation's log is kept. Events that are still open are kept longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     #[default]
     All,
-    /// So many days, at least one and at most [`limits::KEEP_DAYS`](crate::model::limits::KEEP_DAYS).
+    /// This many days, at least one and at most
+    /// [`limits::KEEP_DAYS`](crate::model::limits::KEEP_DAYS).
     Days(u32),
 }
 
 impl Keep {
-    /// Reads `all`, or days as in `90d`; none for what is neither, and beyond the bounds.
+    /// Parses `all`, or days as in `90d`; none for anything else, and for days out of range.
     pub fn read(text: &str) -> Option<Self> {
         if text == "all" {
             return Some(Self::All);
@@ -215,7 +218,8 @@ impl Keep {
         keep.is_within().then_some(keep)
     }
 
-    /// Whether it is within the bounds. A day is what idempotency keys are remembered for.
+    /// Whether it is in range. The minimum is a day, because idempotency keys are remembered that
+    /// long.
     pub fn is_within(self) -> bool {
         match self {
             Self::All => true,
@@ -223,7 +227,7 @@ impl Keep {
         }
     }
 
-    /// The number it is stored as: 0 is all.
+    /// The stored number; 0 means all.
     pub fn stored(self) -> u32 {
         match self {
             Self::All => 0,
@@ -235,7 +239,7 @@ impl Keep {
         if days == 0 { Self::All } else { Self::Days(days) }
     }
 
-    /// What was logged before this time need not be kept any longer; none when all is kept.
+    /// Events logged before this time need not be kept any longer; none when all are kept.
     pub fn until(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::All => None,

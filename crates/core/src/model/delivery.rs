@@ -1,12 +1,13 @@
-//! A delivery: one event on its way to one member that is to be told of it.
+//! A delivery: one event on its way to one member that must be notified.
 //!
-//! A delivery costs no row until it must (design section 3): while it is fresh it lives here only, and
-//! after a crash it is made again from the event's own `told`. Everything that time does to a delivery is
-//! in [`Delivery::due`] and [`Delivery::fire`]; firing one that has moved on does nothing.
+//! A delivery has no row until it needs one (design section 3). While it is fresh it exists only in
+//! memory, and after a crash it is rebuilt from the event's own `told`. All effects of time on a
+//! delivery are in [`Delivery::due`] and [`Delivery::fire`]; firing a delivery that has moved on
+//! does nothing.
 //!
-//! An obligation (a `must_respond` delivery of an agent) has one holder and a fence. The fence rises
-//! whenever the right to answer moves, so that what an older turn says can be told from what the present
-//! one says.
+//! An obligation (a `must_respond` delivery of an agent) has one holder and a fence. The fence
+//! increases whenever the right to answer moves, so that messages of an older turn can be told from
+//! those of the present one.
 
 mod attempts;
 mod due;
@@ -22,17 +23,17 @@ use crate::model::ids::{MemberKey, SessionKey, Timestamp};
 pub use attempts::{Before, Taken};
 pub use open::Open;
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// No session of the member is connected, or the last offer came to nothing.
+    /// No session of the member is connected, or the last offer failed.
     Waiting,
     Offered {
         session: SessionKey,
         at: Timestamp,
     },
-    /// A session has it and runs its turn; `life` is the last sign of it, and `gone` since when that
-    /// session is not connected.
+    /// A session has accepted it and runs its turn. `life` is its last sign of life, and `gone` is
+    /// when that session disconnected.
     Accepted {
         session: SessionKey,
         at: Timestamp,
@@ -43,11 +44,11 @@ pub enum State {
         disposition: Disposition,
         at: Timestamp,
     },
-    /// Out of attempts or overdue: listed, and can be sent again.
+    /// Out of attempts or overdue: it is listed and can be sent again.
     Dead {
         at: Timestamp,
     },
-    /// The member has put it off; it is offered again at [`Clock::until`].
+    /// The member has deferred it; it is offered again at [`Clock::until`].
     Deferred {
         at: Timestamp,
     },
@@ -60,27 +61,29 @@ impl State {
     }
 }
 
-/// What an obligation's clock counts from besides the event's own time (design section 5, "Deadlines").
+/// What an obligation's clock depends on besides the event's own time (design section 5,
+/// "Deadlines").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// How often the member has put it off.
+    /// How often the member has deferred it.
     pub deferrals: u8,
-    /// Until when it was put off last. The clock counts from there on.
+    /// Until when it was last deferred. The clock counts from then on.
     pub until: Option<Timestamp>,
-    /// Since when the host itself withholds the right to speak: the clock stands still.
+    /// Since when the host withholds the right to speak. The clock is stopped.
     pub withheld: Option<Timestamp>,
-    /// How long it stood still before, in milliseconds.
+    /// How long the clock was stopped before, in milliseconds.
     pub stood_ms: i64,
 }
 
-/// What the host knows of posts to an endpoint that failed: it outlives the host, and is noted after the first of them.
+/// The record of failed posts to an endpoint. It survives a restart and is written after the first
+/// failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How many did, at least one.
+    /// The number of failures, at least one.
     pub failed: u8,
-    /// Nothing is posted before.
+    /// No post before this time.
     pub until: Timestamp,
-    /// The endpoint's, by its string: another one has failed at nothing yet.
+    /// The epoch of the endpoint's connection string. A new string has no failures yet.
     pub epoch: Timestamp,
 }
 
@@ -95,49 +98,50 @@ pub struct Delivery {
     pub fence: u32,
     pub offered_at: Option<Timestamp>,
     pub accepted_at: Option<Timestamp>,
-    /// When the withheld body of a knock was pulled.
+    /// When the withheld body of a knock was fetched.
     pub retrieved_at: Option<Timestamp>,
-    /// Messages said in this turn.
+    /// Messages posted in this turn.
     pub said: u8,
-    /// Which attempt's callback has spoken first: another's says the same again (webhook spec section 3). 0 is none.
+    /// The attempt whose callback has spoken first. Other attempts would say the same again
+    /// (webhook spec section 3). 0 means none.
     pub voice: u16,
-    /// The run has said how it ended: nothing more comes of it.
+    /// The run has reported its end: nothing more comes from it.
     pub over: bool,
-    /// The host itself carries it to an endpoint, and says what becomes of it: it is not offered again because
-    /// that takes long, and its run is over once it has been quiet.
+    /// The host itself posts it to an endpoint and reports the outcome. It is not offered again
+    /// while that takes long, and its run is over once it has been quiet.
     pub carried: bool,
-    /// Something has come by its callback.
+    /// Something has come through its callback.
     pub heard: bool,
-    /// What was owed here is owed by somebody else now: its member may still answer, and holds no turn for it.
+    /// Another member owes the answer now. This member may still answer, but holds no turn for it.
     pub moved_on: bool,
-    /// Posts of it that failed since it was last taken or given up.
+    /// Its failed posts since it was last accepted or given up.
     pub retry: Option<Retry>,
     /// Redeliveries made because no answer came (design section 5, "Deadlines").
     pub reminders: u8,
     pub clock: Clock,
-    /// How many of the attempts belong to an older fence, or to an older connection.
+    /// How many of the attempts belong to an older fence or to an older connection.
     pub before: Before,
     /// When the run of this fence began, while its delivery is offered again.
     pub taken: Option<Taken>,
-    /// Which connection string the agent is behind that took it in this fence, by the string's epoch.
+    /// The epoch of the connection string whose agent accepted it in this fence.
     pub epoch: Option<Timestamp>,
-    /// What the member last said of it without a message: why it put it off, declined it or could not do it.
+    /// The member's last note without a message: why it deferred, declined or failed it.
     #[redact(fixed = 3)]
     pub note: Option<Arc<str>>,
 }
 
-/// What time makes of a delivery.
+/// The effect of time on a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fired {
-    /// Offer it again, if the member is there.
+    /// Offer it again, if the member is connected.
     Offer,
-    /// The session that had it is not heard of: another may take it.
+    /// The session that had it shows no sign of life: another may take it.
     Reassign,
     /// The deadline passed: the obligation moves on.
     Overdue,
     /// Nothing was owed, and nothing more is expected.
     Lapsed,
-    /// Nothing was owed, it was worked on, and nothing more has come.
+    /// Nothing was owed, a run worked on it, and nothing more has come.
     Quiet,
 }
 
@@ -186,22 +190,22 @@ impl Delivery {
         }
     }
 
-    /// Whether the member has put it off, so that it is not offered now.
+    /// Whether the member has deferred it, so that it is not offered now.
     pub fn is_deferred(&self) -> bool {
         matches!(self.state, State::Deferred { .. })
     }
 
-    /// Whether nobody is left who could be asked, or its endpoint does not take it.
+    /// Whether it is a dead letter: nobody is left to ask, or its endpoint does not accept it.
     pub fn is_dead(&self) -> bool {
         matches!(self.state, State::Dead { .. })
     }
 
-    /// Whether the obligation came here from somebody who did not answer.
+    /// Whether the obligation came here from a member who did not answer.
     pub fn is_escalated(&self) -> bool {
         self.decision.rule == Rule::Escalated
     }
 
-    /// Whether an answer is owed here that was not given in time: somebody else did not, or nobody was left.
+    /// Whether an answer is overdue here: another member did not give it, or nobody was left.
     pub fn is_overdue(&self) -> bool {
         let holds = self.is_escalated() && self.is_obligation() && self.is_open();
         holds || self.is_dead()
@@ -221,8 +225,9 @@ impl Delivery {
         self.state = State::Offered { session, at: now };
     }
 
-    /// A session has it. One that has acknowledged this fence before goes on with its run: that moves no deadline.
-    /// `epoch` is of the connection string that took it, where one did.
+    /// A session accepts it. A session that has acknowledged this fence before continues its run,
+    /// which moves no deadline. `epoch` is that of the connection string that accepted it, if one
+    /// did.
     pub fn accept(&mut self, session: SessionKey, epoch: Option<Timestamp>, now: Timestamp) {
         self.accepted_at.get_or_insert(now);
         self.epoch = epoch;
@@ -231,7 +236,7 @@ impl Delivery {
         self.state = State::Accepted { session, at, life, gone: None };
     }
 
-    /// Something was said in its turn.
+    /// A message was posted in its turn.
     pub fn spoke(&mut self, turn: Option<TurnRef>) {
         self.said = self.said.saturating_add(1);
         self.voice = turn.map_or(self.voice, |t| t.attempt.max(self.voice));
@@ -241,20 +246,20 @@ impl Delivery {
         self.state = State::Settled { disposition, at: now };
     }
 
-    /// Puts it off: nothing of it is due before `until`.
+    /// The member defers it: nothing about it is due before `until`.
     pub fn defer(&mut self, until: Timestamp, now: Timestamp) {
         self.clock.deferrals = self.clock.deferrals.saturating_add(1);
         self.sleep(until, now);
     }
 
-    /// It is put off by the host, for a reason of its own.
+    /// The host defers it, for a reason of its own.
     pub fn sleep(&mut self, until: Timestamp, now: Timestamp) {
         self.clock.until = Some(until);
         self.reminders = 0;
         self.state = State::Deferred { at: now };
     }
 
-    /// The reason is gone before its time: true when it slept.
+    /// The host's reason has ended early. True if the delivery was asleep.
     pub fn awake(&mut self) -> bool {
         let slept = self.is_deferred();
         if slept {
@@ -263,7 +268,8 @@ impl Delivery {
         slept
     }
 
-    /// It waits to be offered anew, and what the run that put it off, or gave it up, still says is stale.
+    /// It waits to be offered again. Later messages of the run that deferred it or gave it up are
+    /// stale.
     pub fn come_back(&mut self) {
         self.next_fence();
         self.said = 0;
@@ -273,13 +279,14 @@ impl Delivery {
         self.state = State::Waiting;
     }
 
-    /// Whether the host withholds the right to speak: it is not offered, and nothing of it is due.
+    /// Whether the host withholds the right to speak: it is not offered, and nothing about it is
+    /// due.
     pub fn stands_still(&self) -> bool {
         self.clock.withheld.is_some()
     }
 
-    /// The host withholds the right to speak, or gives it back: meanwhile the clock stands still. Whether that
-    /// changed anything.
+    /// Withholds the right to speak or gives it back; the clock is stopped meanwhile. Returns
+    /// whether that changed anything.
     pub fn withhold(&mut self, on: bool, now: Timestamp) -> bool {
         match (on, self.clock.withheld) {
             (true, None) => self.clock.withheld = Some(now),
@@ -300,17 +307,17 @@ impl Delivery {
         true
     }
 
-    /// The session's connection is gone, or the host was: an offer under way is void, accepted work may
-    /// still be taken up by the same session.
+    /// The session has disconnected, or the host was down: a pending offer is void, and accepted
+    /// work may still be resumed by the same session.
     pub fn interrupt(&mut self, now: Timestamp) {
         match &mut self.state {
             State::Offered { .. } => {
                 self.state = State::Waiting;
-                // Another may be behind the next connection, which has said nothing yet.
+                // The next connection may be another agent's, which has said nothing yet.
                 self.heard = false;
                 self.next_connection();
             }
-            // What an endpoint has taken goes on there, whoever posts to it next.
+            // A run that an endpoint has accepted continues there, whichever host posts to it next.
             State::Accepted { gone, .. } if !self.carried => *gone = gone.or(Some(now)),
             _ => {}
         }

@@ -1,9 +1,9 @@
-//! Digests: what happened in a channel, for those who follow it (C2A "Injection mode digest").
+//! Digests: what happened in a channel, for its followers (C2A "Injection mode digest").
 //!
-//! A channel that somebody follows is counted as it goes, in one tally for all its followers, so that a digest
-//! costs nothing where nobody follows and nothing where nothing is said. When its time has come the tally
-//! becomes a [`Digest`]: a range of the log, counts, and the events worth naming. It holds nobody's words; whoever
-//! shows it reads them off the log, as they stand then.
+//! A followed channel is counted as it goes, in one tally for all its followers. So a digest costs
+//! nothing where nobody follows or nothing is said. When it is due, the tally becomes a [`Digest`]:
+//! a range of the log, counts, and the notable events. It contains no words; whoever shows it reads
+//! them from the log in their present form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,57 +11,59 @@ use crate::model::attention::{Attention, Directedness, Intent, Policy, Rule};
 use crate::model::event::{Change, Event};
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
 
-/// Authors, threads and events named in one digest, of each kind; what is beyond is only counted.
+/// Authors, threads and events named in one digest, of each kind. More are only counted.
 pub const NAMED: usize = 32;
 
 /// What was said since the last digest of a followed channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Up to where earlier digests account for the log.
+    /// The position up to which earlier digests cover the log.
     pub after: Seq,
-    /// When the first message after it was posted; a digest is due a while later.
+    /// When the first message after it was posted. The digest is due some time later.
     first_at: Option<Timestamp>,
     authors: BTreeMap<MemberKey, u32>,
     threads: BTreeMap<ThreadKey, u32>,
     /// The newest status of each author.
     statuses: BTreeMap<MemberKey, Seq>,
-    /// The newest that ask something of anybody.
+    /// The newest messages that ask something of anybody.
     asks: Vec<Seq>,
-    /// What names a follower or gives it work, and what it owes for that.
+    /// Events that name a follower or assign it work, and what it owes for each.
     calls: BTreeMap<MemberKey, Vec<(Seq, Policy)>>,
 }
 
-/// What a channel's followers are told of a stretch of its log.
+/// A summary of a range of a channel's log for its followers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// The stretch: after this event, up to and with `through`.
+    /// The range: after this event, up to and including `through`.
     pub after: Seq,
     pub through: Seq,
     /// When its first message was posted, and when the digest was made.
     pub first_at: Timestamp,
     pub at: Timestamp,
     pub messages: u32,
-    /// The loudest first.
+    /// The most active first.
     pub authors: Vec<(MemberKey, u32)>,
     /// The busiest first.
     pub threads: Vec<(ThreadKey, u32)>,
     pub statuses: Vec<Seq>,
     pub asks: Vec<Seq>,
-    /// Whose digest it is.
+    /// Its recipients.
     pub members: Vec<Part>,
 }
 
-/// What is one follower's own in a digest.
+/// The part of a digest that is specific to one follower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub member: MemberKey,
-    /// `must_not_respond`, unless it holds a mention or an assignment; then what is owed for that.
+    /// `must_not_respond`, unless it contains a mention or an assignment; then the obligation for
+    /// that.
     pub policy: Policy,
     /// The mentions and assignments.
     pub calls: Vec<Seq>,
 }
 
-/// What was made of a digest for one member by a command; a copy of words, which goes when any of them does.
+/// The text that a command wrote for one member's digest. It is a copy of words and is removed when
+/// any of its sources is.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Written {
     pub after: Seq,
@@ -76,12 +78,12 @@ impl Tally {
         Self { after, ..Self::default() }
     }
 
-    /// When a digest is due that comes `every` so many milliseconds; none while nothing was said.
+    /// When a digest is due at an interval of `every` milliseconds; none while nothing was said.
     pub fn due(&self, every: i64) -> Option<Timestamp> {
         self.first_at.map(|at| at.plus(every))
     }
 
-    /// Whether something waits to be told.
+    /// Whether there is anything to report.
     pub fn waits(&self) -> bool {
         self.first_at.is_some()
     }
@@ -111,7 +113,8 @@ impl Tally {
         }
     }
 
-    /// The digest of what was counted, for those of `followers` who did not say all of it themselves.
+    /// The digest of what was counted, for those of `followers` who did not write all of it
+    /// themselves.
     pub fn digest(
         &self,
         followers: impl Iterator<Item = MemberKey>,
@@ -156,14 +159,14 @@ impl Digest {
     }
 }
 
-/// Whether it is an explicit mention, or work given to the member.
+/// Whether it is an explicit mention or an assignment to the member.
 fn calls(attention: &Attention, rule: Rule, directedness: Directedness) -> bool {
     let named =
         matches!(rule, Rule::Mention | Rule::Recipient | Rule::Delivered | Rule::RoleMention);
     named || (attention.intent == Intent::Assignment && directedness == Directedness::ToMe)
 }
 
-/// Keeps the newest.
+/// Appends an item and keeps the newest.
 fn push<T>(list: &mut Vec<T>, item: T) {
     if list.len() == NAMED {
         list.remove(0);

@@ -1,4 +1,4 @@
-//! How a delivery ended.
+//! Dispositions: how deliveries end.
 
 /// How a delivery ended (C2A "Event disposition").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,8 +41,8 @@ impl Disposition {
 }
 
 impl Disposition {
-    /// Whether the matter is closed for this member: nothing is offered again. `claimed` only says who has it, and
-    /// what is `deferred` comes back.
+    /// Whether the matter is closed for this member, so that nothing is offered again. `claimed`
+    /// only says who holds it, and a `deferred` one comes back.
     pub fn settles(self) -> bool {
         !matches!(self, Self::Claimed | Self::Deferred)
     }

@@ -1,4 +1,4 @@
-//! Where an agent outside this host is reached: its connection string (webhook spec section 1).
+//! Endpoints: the connection strings of agents outside this host (webhook spec section 1).
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::model::error::{Code, Refusal};
 use crate::model::ids::{MemberKey, Timestamp};
 use crate::model::limits;
 
-/// The runtime of the session with which the host itself serves an endpoint.
+/// The runtime name of the session with which the host itself serves an endpoint.
 pub const RUNTIME: &str = "webhook";
 
-/// A text that must not be shown: whoever knows it is trusted. Its `Debug` shows nothing.
+/// A secret text: knowing it grants access. Its `Debug` output hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub Arc<str>);
 
@@ -20,16 +20,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// An agent's endpoint. There is at most one of a member. What is secret of it is sealed by the edge, which alone uses it.
+/// An agent's endpoint; a member has at most one. Its secrets are sealed by the edge, which alone
+/// uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub member: MemberKey,
     /// The connection string.
     pub url: Secret,
-    /// What its deliveries are signed with, by the Standard Webhooks scheme.
+    /// The secret that signs its deliveries, by the Standard Webhooks scheme.
     pub signing: Option<Secret>,
     pub state: State,
-    /// When it was added or got another string. Callbacks that were given out before it are void.
+    /// When it was added or got another string. Callbacks issued before are void.
     pub epoch: Timestamp,
     pub added_at: Timestamp,
 }
@@ -37,9 +38,9 @@ pub struct Endpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Active,
-    /// Somebody has said so; what comes meanwhile waits.
+    /// A person has paused it; deliveries wait meanwhile.
     Paused,
-    /// It answered 410: it wants nothing more.
+    /// It answered 410 and accepts nothing more.
     Gone,
 }
 
@@ -55,14 +56,15 @@ impl State {
     }
 }
 
-/// What can be done with an endpoint.
+/// Operations on an endpoint.
 #[derive(Clone, Debug)]
 pub enum Act {
     Add {
         url: Secret,
         signing: Option<Secret>,
     },
-    /// Another string, and another signing secret where one is given. It is active again.
+    /// Sets another string, and another signing secret if one is given. The endpoint becomes
+    /// active.
     Rotate {
         url: Secret,
         signing: Option<Secret>,
@@ -70,13 +72,13 @@ pub enum Act {
     Pause,
     Resume,
     Remove,
-    /// It has answered 410 to what was sent to its string of this epoch.
+    /// It answered 410 to a post to its string of this epoch.
     Gone {
         epoch: Timestamp,
     },
 }
 
-/// The endpoint after an act; none when it is gone for good.
+/// The endpoint after an operation; none when it is removed.
 pub fn act(
     before: Option<&Endpoint>,
     member: MemberKey,
@@ -112,7 +114,7 @@ pub fn act(
         }
         Act::Gone { epoch } => {
             let old = present()?;
-            // A string that has come since then is another matter.
+            // A newer string is not affected.
             let state = if old.epoch == epoch { State::Gone } else { old.state };
             Endpoint { state, ..old.clone() }
         }
@@ -123,7 +125,7 @@ pub fn act(
     }))
 }
 
-/// That it is an address that may be reached is for the edge to say.
+/// The edge checks that the address may be reached.
 fn check(url: &Secret) -> Result<(), Refusal> {
     if url.0.is_empty() || url.0.len() > limits::CONNECTION_STRING_BYTES {
         let most = limits::CONNECTION_STRING_BYTES;

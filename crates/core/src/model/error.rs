@@ -1,10 +1,11 @@
-//! Why a command is refused. A refusal has changed nothing.
+//! Refusals: why a command is refused. A refused command has changed nothing.
 
 use std::fmt;
 
 use crate::model::ids::Uid;
 
-/// One alphabetical list of codes; `chorus_wire::code` gives each its HTTP status and JSON-RPC number.
+/// An alphabetical list of codes. `chorus_wire::code` maps each to its HTTP status and JSON-RPC
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     AddressRefused,
@@ -29,12 +30,12 @@ pub enum Code {
     ValidationError,
 }
 
-/// A refusal: the code that helps, and a sentence that says what to do next.
+/// A refusal: a code, and a sentence that says what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub code: Code,
     pub message: String,
-    /// The event that is not there, or may not be seen.
+    /// The event that does not exist or may not be seen.
     pub unknown_event: Option<Uid>,
 }
 
@@ -47,7 +48,7 @@ impl Refusal {
         Self::new(Code::NotFound, format!("no such {what}, or you may not see it"))
     }
 
-    /// As [`Refusal::not_found`], of an event.
+    /// As [`Refusal::not_found`], for an event.
     pub fn unknown_event(what: &str, uid: Uid) -> Self {
         Self { unknown_event: Some(uid), ..Self::not_found(what) }
     }

@@ -1,8 +1,8 @@
-//! One entry of a conversation's log, and the chain that holds the log together.
+//! An entry of a conversation's log, and the hash chain of the log.
 //!
-//! In the log is what changes what a reader sees; claims, deliveries, receipts and cursors are not
-//! (design section 3, "The log"). An event never changes once it is written; erasure drops what was said and
-//! the salt, and the chain over `content_hash` still holds.
+//! The log contains everything that changes what a reader sees. Claims, deliveries, receipts and
+//! cursors are not in it (design section 3, "The log"). An event never changes once it is written.
+//! Erasure removes its content and salt, and the chain over `content_hash` stays valid.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub type Hash = [u8; 32];
 /// The version of the hash's input; it is part of the input.
 pub const CHAIN_VERSION: u8 = 1;
 
-/// What was sent under one idempotency key: two sends with the same key are one when their content is.
+/// The idempotency data of a send: two sends with the same key are one if their content is the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idempotency {
     /// Hash of (thread or conversation, sender, key).
@@ -41,23 +42,25 @@ pub struct Event {
     pub actor: MemberKey,
     pub session: Option<SessionKey>,
     pub thread: Option<ThreadKey>,
-    /// Position in the thread for messages in one, else 0.
+    /// Position in the thread for messages in one, otherwise 0.
     pub thread_seq: u64,
     pub reply_to: Option<Seq>,
     pub cause: Option<EventRef>,
-    /// Agents' messages between this one and a person's, which is 0.
+    /// Agents' messages between this one and the last by a person; a person's own has 0.
     pub hop: u8,
     pub idempotency: Option<Idempotency>,
-    /// Who was told and why, for what is told at all.
+    /// Who was notified and why, for events that notify anybody.
     pub attention: Option<Arc<Attention>>,
     pub change: Change,
-    /// None once what was said is erased; `change` is then blank, and `content_hash` is of what it was.
+    /// None once the content is erased. `change` is then blank, and `content_hash` is the hash of
+    /// the former content.
     pub salt: Option<[u8; 16]>,
     pub content_hash: Hash,
     pub hash: Hash,
 }
 
-/// Its kind and its ids: what was said, and what could confirm a guess at it, is not printed.
+/// Prints the kind and the ids only. Content, and anything that could confirm a guess at it, is
+/// omitted.
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Event")
@@ -70,7 +73,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// What an event changes for a reader.
+/// The change that an event makes for readers.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub enum Change {
     Created {
@@ -112,43 +115,43 @@ pub enum Change {
     ThreadOwner {
         owner: Option<MemberKey>,
     },
-    /// What a message said is gone, in all its versions. `events` are those whose content went: the post, its
-    /// edits, and reactions that said something in words.
-    /// The member was asked to leave, or left, and keeps its seat: it is told nothing here until it is named
-    /// again. In a thread, of that thread only.
+    /// The member was asked to leave, or left, and keeps its membership. It is not notified here
+    /// until it is named again. In a thread, this holds for that thread only.
     Withdrew {
         member: MemberKey,
     },
+    /// The content of a message was removed, in all its versions. `events` are the erased ones: the
+    /// post, its edits, and reactions with words.
     Erased {
         message: Seq,
         reason: Reason,
         events: Vec<Seq>,
     },
-    /// A person let the agents go on; the count of the line begins anew.
+    /// A person let the agents continue; the timeline's count is reset.
     Continued,
-    /// How the work of the thread stands.
+    /// The state of the thread's work changed.
     ThreadWork(Box<WorkChange>),
     /// Something of the thread is shown in the channel's feed.
     Promoted(Promotion),
 }
 
-/// What of a thread stands in the feed.
+/// What a thread shows in the feed.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub enum Promotion {
-    /// A message of it that all should see.
+    /// One of its messages that everybody should see.
     Message {
         message: Seq,
         #[redact(fixed = 3)]
         note: Option<Arc<str>>,
     },
-    /// What came of it.
+    /// Its result.
     Result {
         #[redact(fixed = 3)]
         text: Arc<str>,
     },
 }
 
-/// Why a message was erased: one of a list, since words might say again what had to go.
+/// Why a message was erased: a closed list, because free text might repeat what was erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reason {
     #[default]
@@ -209,8 +212,8 @@ impl MessageKind {
     }
 }
 
-/// A message's content. `text` is what attention reads; the parts and metadata are canonical JSON made
-/// at the edge, opaque here.
+/// A message's content. `text` is what attention reads. The parts and metadata are canonical JSON
+/// from the edge, opaque here.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Message {
     pub kind: MessageKind,
@@ -221,13 +224,13 @@ pub struct Message {
     pub parts: Option<Arc<str>>,
     #[redact(fixed = 3)]
     pub metadata: Option<Arc<str>>,
-    /// Where it came from, when from another platform.
+    /// The platform it came from, if another.
     #[redact(fixed = 3)]
     pub source: Option<Arc<str>>,
 }
 
 impl Change {
-    /// The code under which the change is stored; never reused.
+    /// The code that the change is stored under; never reused.
     pub fn code(&self) -> u8 {
         match self {
             Self::Created { .. } => 1,
@@ -250,7 +253,7 @@ impl Change {
         }
     }
 
-    /// The name shown outside of the change with this code; "unknown" when there is none.
+    /// The public name of the change with this code; "unknown" when there is none.
     pub fn name_of(code: u8) -> &'static str {
         match code {
             1 => "conversation_created",
@@ -274,7 +277,7 @@ impl Change {
         }
     }
 
-    /// The name shown outside.
+    /// The public name.
     pub fn name(&self) -> &'static str {
         Self::name_of(self.code())
     }
@@ -311,7 +314,7 @@ impl Change {
         }
     }
 
-    /// Whether it says something in a user's words about `message`, or is it.
+    /// Whether it carries a user's words about `message`, or is that message.
     pub fn is_version_of(&self, at: Seq, message: Seq) -> bool {
         match self {
             Self::Posted(_) => at == message,
@@ -322,7 +325,7 @@ impl Change {
         }
     }
 
-    /// The same change without what a user said in it: what stays of it when it is erased.
+    /// The same change without user content: what remains after an erasure.
     pub fn blank(&self) -> Self {
         let nothing = |kind| Message { kind, ..Message::default() };
         match self {
@@ -341,8 +344,9 @@ impl Change {
     }
 }
 
-/// Whether a message counts as talk: against the no-human budget of its line, and against turns and their cooldown.
-/// Chat does, and so does an event that somebody owes an answer for; status does not.
+/// Whether a message counts as talk, for the no-human budget of its timeline and for turns and
+/// their cooldown. Chat does, and so does an event that somebody owes an answer for; status does
+/// not.
 pub fn is_talk(message: &Message, attention: &Attention) -> bool {
     match message.kind {
         MessageKind::Chat => true,
@@ -352,13 +356,14 @@ pub fn is_talk(message: &Message, attention: &Attention) -> bool {
 }
 
 impl Event {
-    /// Whether a member who may see the conversation is shown this entry of it. The one place that keeps
-    /// ephemeral messages, and what is done to them, from everybody else.
+    /// Whether a member who may see the conversation may see this entry. This is the only place
+    /// that hides ephemeral messages, and changes to them, from others.
     pub fn is_shown_to(&self, member: MemberKey) -> bool {
         self.attention.as_ref().is_none_or(|a| a.is_shown_to(member))
     }
 
-    /// Whether it counts as talk ([`is_talk`]). What the host asks by itself, or for a person, does not.
+    /// Whether it counts as talk ([`is_talk`]). Messages that the host sends by itself or for a
+    /// person do not.
     pub fn is_talk(&self) -> bool {
         let Some(message) = self.change.message() else { return false };
         match &self.attention {
@@ -367,14 +372,15 @@ impl Event {
         }
     }
 
-    /// Whether it is a stimulus that was said and that no agent has asked for: the key of one is its id, and its payload
-    /// too, which no member can send. Of one that an agent has asked for the payload is another.
+    /// Whether it is a dispatched stimulus that no agent requested. Such a stimulus has its id as
+    /// its key and as its payload, which no member can send. One that an agent requested has
+    /// another payload.
     fn is_stimulus(&self) -> bool {
         let is_event = self.change.message().is_some_and(|m| m.kind == MessageKind::Event);
         is_event && self.idempotency.is_some_and(|i| i.key == i.payload)
     }
 
-    /// Whom it is shown to, when not to everybody.
+    /// Who can see it, if not everybody.
     pub fn only(&self) -> Option<&Arc<[MemberKey]>> {
         self.attention.as_ref()?.only.as_ref()
     }
@@ -384,18 +390,18 @@ impl Event {
         self.change.about().filter(|_| matches!(self.change, Change::Edited { .. }))
     }
 
-    /// Whether what it said is gone.
+    /// Whether its content was erased.
     pub fn is_erased(&self) -> bool {
         self.salt.is_none()
     }
 
-    /// The event without what it said, and without what could confirm a guess at it.
+    /// The event without its content, and without anything that could confirm a guess at it.
     pub fn erased(&self) -> Self {
         let idempotency = self.idempotency.map(|i| Idempotency { payload: [0; 16], ..i });
         Self { salt: None, change: self.change.blank(), idempotency, ..self.clone() }
     }
 
-    /// The hash of `encoded`, the stored form of what was said, under the event's salt.
+    /// The hash of `encoded`, the stored form of the content, under the event's salt.
     pub fn content_hash(salt: &[u8; 16], encoded: &[u8]) -> Hash {
         let mut hasher = Sha256::new();
         hasher.update(salt);
@@ -403,7 +409,8 @@ impl Event {
         hasher.finalize().into()
     }
 
-    /// The chain's next hash: over the previous one, the version, the canonical header and the content hash.
+    /// The chain's next hash: over the previous one, the version, the canonical header and the
+    /// content hash.
     pub fn chain(&self, previous: &Hash) -> Hash {
         let mut header = Header::default();
         header.put(u128::from(self.conversation.0));
@@ -428,7 +435,7 @@ impl Event {
     }
 }
 
-/// Thirteen fields of 16 bytes, big-endian: fixed widths cannot be read two ways.
+/// Thirteen fields of 16 bytes, big-endian: with fixed widths the encoding is unambiguous.
 struct Header(Vec<u8>);
 
 impl Default for Header {

@@ -1,8 +1,8 @@
 //! Keys and public ids.
 //!
-//! Inside the host everything is named by a small integer key, unique in its workspace; outside, by an
-//! opaque string: a prefix and a time-ordered (v7) UUID. Public ids never change, and are never derived
-//! from a key, so that a restore cannot reuse one.
+//! Inside the host everything has a small integer key, unique in its workspace. Outside it has an
+//! opaque string: a prefix and a time-ordered (v7) UUID. Public ids never change and are never
+//! derived from a key, so a restore cannot reuse one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ key!(
 );
 
 impl MemberKey {
-    /// The host itself, which is no member: members' keys begin at 1.
+    /// The host itself, which is not a member: members' keys begin at 1.
     pub const HOST: Self = Self(0);
 }
 
@@ -62,7 +62,7 @@ impl Timestamp {
     }
 }
 
-/// What a public id names; its prefix says so to whoever reads it.
+/// The kind of thing that a public id names, as its prefix shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Prefix {
     Workspace,
@@ -102,22 +102,22 @@ impl Prefix {
     }
 }
 
-/// A public id without its prefix: 128 bits of a v7 UUID, 0 where there is none.
+/// A public id without its prefix: the 128 bits of a v7 UUID, or 0 for none.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(pub u128);
 
 impl Uid {
-    /// The text shown outside: the prefix and 32 hexadecimal digits.
+    /// The public text: the prefix and 32 hexadecimal digits.
     pub fn show(self, prefix: Prefix) -> String {
         format!("{}{:032x}", prefix.as_str(), self.0)
     }
 
-    /// When it was drawn: the first 48 bits of a v7 UUID.
+    /// When it was generated: the first 48 bits of a v7 UUID.
     pub fn drawn_at(self) -> Timestamp {
         Timestamp((self.0 >> 80) as i64)
     }
 
-    /// Reads what [`Uid::show`] wrote. Only that form is accepted: an id is opaque, not a UUID.
+    /// Parses the output of [`Uid::show`]. Only that form is accepted: an id is opaque, not a UUID.
     pub fn read(prefix: Prefix, text: &str) -> Option<Self> {
         let hex = text.strip_prefix(prefix.as_str())?;
         hex.parse().ok()

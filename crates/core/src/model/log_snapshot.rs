@@ -1,11 +1,12 @@
-//! What a log begins with, once its beginning was dropped.
+//! The snapshot that replaces the dropped beginning of a log.
 
 use crate::model::conversation::{Participation, Settings};
 use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
 use crate::model::thread::Thread;
 
-/// What the events up to `seq` have made of a room, and what the next event's hash follows from.
+/// The state of a room after the events up to `seq`, and the hash that the next event's hash builds
+/// on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSnapshot {
     pub seq: Seq,
@@ -14,7 +15,7 @@ pub struct LogSnapshot {
     pub at: Timestamp,
     pub unattended: u32,
     pub settings: Settings,
-    /// In the order of the keys, as all that follows.
+    /// In the order of keys, like all following lists.
     pub roster: Vec<(MemberKey, Participation)>,
     pub threads: Vec<Thread>,
     pub gone: Vec<(MemberKey, Option<ThreadKey>)>,

@@ -17,14 +17,15 @@ pub struct Member {
     /// Chosen by people, unique in the workspace, never changed: `reviewer_agent`.
     pub id: Arc<str>,
     pub kind: MemberKind,
-    /// What `@` names; unique among members and roles, whatever the case.
+    /// The name used with `@`; unique among members and roles, ignoring case.
     pub handle: Arc<str>,
     #[redact(fixed = 3)]
     pub display_name: Arc<str>,
     pub owner: Option<Arc<str>>,
     /// Identities on other platforms, as canonical JSON; opaque here.
     pub identities: Option<Arc<str>>,
-    /// A removed member keeps its key and its messages, and is neither told nor named any more.
+    /// A removed member keeps its key and its messages, and can be neither notified nor named any
+    /// more.
     pub removed: bool,
 }
 
@@ -61,15 +62,15 @@ pub struct Session {
     pub runtime: Arc<str>,
     pub managed: bool,
     pub resumable: bool,
-    /// Soft: whether a connection holds it now.
+    /// Soft state: whether a connection holds it now.
     pub connected: bool,
-    /// Which of the hosts of one database that connection is to, or was last.
+    /// The host, among those of one database, of its present or last connection.
     pub host: u32,
-    /// When it last showed life; soft, written along.
+    /// Its last sign of life; soft state, written along with other changes.
     pub seen_at: Timestamp,
 }
 
-/// What a new or changed member is to be.
+/// The fields of a new or changed member.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct MemberFields {
     pub handle: Option<String>,

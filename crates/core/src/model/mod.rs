@@ -1,4 +1,4 @@
-//! Plain types: who there is, what is said, and what becomes of it. Nothing in here decides.
+//! Plain data types: members, conversations, messages, deliveries and their states.
 
 pub mod caller;
 pub mod ids;

@@ -1,4 +1,4 @@
-//! An event as it is shown to a reader, and as it is offered to a session.
+//! An event in the form that is shown to a reader, and in the form that is offered to a session.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Entry {
     pub conversation: Arc<Conversation>,
     pub thread: Option<Arc<Thread>>,
     pub event: Arc<Event>,
-    /// The public id of what it replies to.
+    /// The public id of the event that it replies to.
     pub reply_to: Option<Uid>,
     /// The message an edit, deletion or reaction is about.
     pub about: Option<Uid>,
@@ -29,29 +29,30 @@ pub struct Offer {
     pub session: SessionKey,
     pub decision: Decision,
     pub attempt: u16,
-    /// A session of its member has taken it before.
+    /// A session of its member has accepted it before.
     pub taken: bool,
-    /// The agent behind the connection string has it and has been silent: it is reminded, and not asked anew.
+    /// The agent behind the connection string has it and has been silent. This is a reminder, not a
+    /// new request.
     pub reminds: bool,
     pub fence: u32,
-    /// Posts of it that failed, for the host that carries it.
+    /// Its failed posts, for the host that posts it.
     pub retry: Option<Box<Retry>>,
-    /// What its member is to know of the public turn that it is run in, if it is.
+    /// The context of the public turn that it runs in, if any.
     pub channel: Option<Box<ChannelDelivery>>,
-    /// What came with it from another service, for its member's runtime alone.
+    /// Data from another service that came with it, for its member's runtime only.
     pub came_with: Option<crate::model::endpoint::Secret>,
 }
 
-/// A public turn as its speaker is to know it (channels spec "How agents participate").
+/// The context that the speaker in a public turn gets (channels spec "How agents participate").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelDelivery {
-    /// Who has a seat, by key: the first of them, and how many more.
+    /// The first members of the conversation, by key, and the number of further ones.
     pub members: Vec<MemberKey>,
     pub members_more: usize,
-    /// How many may speak about the subject at a time.
+    /// How many members may speak about the subject at a time.
     pub speakers: u8,
-    /// Turns, this one among them, that may speak until a person does.
+    /// Remaining turns, including this one, until a person speaks.
     pub left: u16,
-    /// Who waits for a turn.
+    /// Members who wait for a turn.
     pub waiting: Vec<MemberKey>,
 }

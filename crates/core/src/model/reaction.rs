@@ -1,6 +1,6 @@
-//! Reaction signals: typed, zero-turn dispositions (C2A "Reaction signals").
+//! Reaction signals: typed dispositions without a turn (C2A "Reaction signals").
 //!
-//! The host reasons about signals; a glyph is only how a workspace shows one.
+//! The host works with signals; a glyph is only how a workspace displays one.
 
 use crate::model::disposition::Disposition;
 
@@ -63,7 +63,7 @@ impl Signal {
         }
     }
 
-    /// How the signal ends the delivery it answers; `unclear` leaves it open.
+    /// The disposition of the delivery that the signal answers; `unclear` leaves it open.
     pub fn disposition(self) -> Option<Disposition> {
         match self {
             Self::Seen | Self::Agree => Some(Disposition::Acknowledged),

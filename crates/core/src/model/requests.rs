@@ -1,4 +1,4 @@
-//! What commands bring, where it is more than a few fields.
+//! Inputs of commands with more than a few fields.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct SettingsPatch {
     pub replies: Option<crate::model::conversation::Replies>,
     pub stimuli: crate::model::stimulus::RulesPatch,
     pub proactive: Option<bool>,
-    /// `Some(None)`: silent threads are let be.
+    /// `Some(None)`: no follow-ups on silent threads.
     pub idle_followup: Option<Option<i64>>,
     pub pins: Option<Vec<Uid>>,
 }
@@ -39,26 +39,27 @@ pub struct Post {
     pub conversation: Uid,
     pub thread: Option<Uid>,
     pub message: Message,
-    /// The event answered. It is also the cause, unless the turn names another.
+    /// The event it answers. It is also the cause, unless the turn names another.
     pub in_reply_to: Option<Uid>,
     pub idempotency: Option<Idempotency>,
     pub recipient: Option<MemberKey>,
     /// Members named besides those in the text.
     pub mentions: Vec<MemberKey>,
-    /// What the sender states about its audience; it may lower an obligation, never raise it.
+    /// What the sender states about the audience. It can lower an obligation but never raise one.
     pub directedness: Option<Directedness>,
     pub audience: Audience,
 }
 
-/// Whom a message is shown to.
+/// Who can see a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Audience {
-    /// Whom the message it answers is shown to: an answer to an ephemeral message is as ephemeral.
+    /// The same members who can see the message it answers: an answer to an ephemeral message is
+    /// ephemeral too.
     #[default]
     AsAnswered,
-    /// Everybody who may see the conversation, as a person said in so many words.
+    /// Everybody who may see the conversation, by a person's explicit choice.
     Everybody,
-    /// These, and the author: an ephemeral message.
+    /// These members and the author: an ephemeral message.
     Only(Vec<MemberKey>),
 }
 
@@ -67,9 +68,9 @@ pub enum Audience {
 pub struct NewStimulus {
     pub conversation: Uid,
     pub kind: StimulusKind,
-    /// Whose word it is; the caller's where none is named.
+    /// The member in whose name it is posted; if unset, the caller.
     pub source: Option<MemberKey>,
-    /// The thread that it continues; none opens a subject.
+    /// The thread that it continues; if unset, it opens a subject.
     pub thread: Option<Uid>,
     #[redact(fixed = 3)]
     pub text: Arc<str>,
@@ -91,7 +92,7 @@ pub struct NewStimulus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     In(Uid),
-    /// A conversation of its own, which its participants alone see. It is called as the thread is.
+    /// A separate conversation that only its participants can see. It has the thread's title.
     Own,
 }
 
@@ -102,7 +103,7 @@ impl From<Uid> for Home {
 }
 
 impl Idempotency {
-    /// The id of the thread that was opened under this key.
+    /// The id of the thread that is opened under this key.
     pub fn thread(&self) -> Uid {
         Uid(u128::from_be_bytes(self.key))
     }
@@ -118,6 +119,7 @@ pub struct OpenThread {
     pub kind: ThreadKind,
     pub owner: Option<MemberKey>,
     pub participants: Vec<MemberKey>,
-    /// The thread's id follows from the key: asked for again it is the thread that there is, however much later.
+    /// The thread's id is derived from the key, so asking again at any later time returns the
+    /// existing thread.
     pub idempotency: Option<Idempotency>,
 }

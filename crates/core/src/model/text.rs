@@ -1,6 +1,6 @@
-//! Letters that nobody sees.
+//! Invisible characters.
 
-/// Characters that turn the direction of a line, break it, or have no width.
+/// Characters that change the direction of a line, break it, or have no width.
 pub fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

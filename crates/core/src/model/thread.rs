@@ -1,5 +1,5 @@
-//! A thread: the unit of work inside a conversation (threads spec section 2.1, channels spec "canonical
-//! root threads": one thing, not two).
+//! A thread: the unit of work inside a conversation (threads spec section 2.1, channels spec
+//! "canonical root threads": one thing, not two).
 
 pub mod work;
 
@@ -58,8 +58,8 @@ impl ThreadStatus {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// Whether a thread may go from this status to `next` (design section 5, "Threads"); the same status
-    /// again is a no-op, and closed is final.
+    /// Whether a thread may go from this status to `next` (design section 5, "Threads"); the same
+    /// status again is a no-op, and closed is final.
     pub fn may_become(self, next: Self) -> bool {
         use ThreadStatus::{Active, Blocked, Closed, Resolved};
         self == next
@@ -84,7 +84,7 @@ pub struct Thread {
     pub kind: ThreadKind,
     pub status: ThreadStatus,
     pub owner: Option<MemberKey>,
-    /// The thread seq of its newest message; rises by exactly one.
+    /// The thread seq of its newest message; increases by exactly one.
     pub last_seq: u64,
     pub participants: BTreeSet<MemberKey>,
     /// Agents' messages since a person spoke or the status changed.
@@ -95,7 +95,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Whether anything more is to come of it: the thread is open, and so is its work.
+    /// Whether more can be expected: both the thread and its work are open.
     pub fn is_live(&self) -> bool {
         matches!(self.status, ThreadStatus::Active | ThreadStatus::Blocked)
             && !self.work.status.is_over()

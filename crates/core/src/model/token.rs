@@ -1,5 +1,5 @@
-//! Tokens that were handed out: who may give whom which, and which of them have ended. The tokens themselves are
-//! made and checked at the edge; what is kept here gives none of them away.
+//! Issued tokens: who may issue which to whom, and which have ended. The edge creates and checks
+//! tokens; the data here reveals none of them.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use crate::model::ids::{MemberKey, Timestamp, Uid};
 use crate::model::limits;
 use crate::model::member::MemberKind;
 
-/// The member that the first start makes, and that the host itself hands the operator's token to. It is always there.
+/// The member that the first start creates, and to whom the host itself issues the operator's
+/// token. It always exists.
 pub const OPERATOR: &str = "operator";
 
-/// A token as it was handed out.
+/// An issued token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issued {
     pub jti: Arc<str>,
@@ -23,22 +24,22 @@ pub struct Issued {
     pub session: Option<Uid>,
     pub issued: Timestamp,
     pub expires: Timestamp,
-    /// Which key it was signed with.
+    /// The key that signed it.
     pub kid: Arc<str>,
-    /// It was ended before its time.
+    /// It was ended before its expiry.
     pub revoked: bool,
-    /// The SHA-256 of the token itself; none for those of versions that kept none.
+    /// The SHA-256 of the token itself; none for tokens from versions that kept none.
     pub proof: Option<Hash>,
 }
 
 impl Issued {
-    /// Whether it is over for everybody, whatever their clocks say.
+    /// Whether it has expired even when clocks differ.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.expires.plus(limits::TOKEN_SKEW_MS) <= now
     }
 }
 
-/// A token that is to be handed out.
+/// A token to be issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub jti: String,
@@ -50,8 +51,9 @@ pub struct Asked {
     pub proof: Hash,
 }
 
-/// Whether `by` may give a member of this kind a token with this role. An orchestrator may be an agent: it gives agents
-/// what they work with, and nobody more than that, or it would speak as the people it answers to.
+/// Whether `by` may issue a token with this role to a member of this kind. An agent may be an
+/// orchestrator: it can issue tokens to agents for their work, but nothing more. Otherwise it could
+/// act as the people it answers to.
 pub fn may_issue(by: &By, kind: MemberKind, authority: Authority) -> Result<(), Refusal> {
     let refused = |why: &str| Err(Refusal::new(Code::InsufficientAuthority, why));
     match by.authority {
@@ -77,8 +79,9 @@ pub fn may_revoke(by: &By, kind: MemberKind) -> Result<(), Refusal> {
     may_issue(by, kind, Authority::Worker)
 }
 
-/// Whether `by` may say of a new member of this kind whose it is, and who it is elsewhere. The owner keeps the agent's
-/// inboxes, and an identity is believed: for people that is an operator's to say.
+/// Whether `by` may set the owner and the external identities of a new member of this kind. The
+/// owner manages the agent's inboxes, and identities are trusted; for people only an operator may
+/// set them.
 pub fn may_vouch(by: &By, kind: MemberKind) -> Result<(), Refusal> {
     match (by.authority, kind) {
         (Authority::Operator, _) | (Authority::Orchestrator, MemberKind::Agent) => Ok(()),

@@ -1,4 +1,4 @@
-//! Queries: commands that only look, and the barrier. Each is answered in its place among the commands.
+//! Queries: read-only commands, and the barrier. Each is answered in its order among the commands.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::model::delivery::Open;
 use crate::model::ids::{MemberKey, SessionKey, Uid};
 use crate::model::requests::Post;
 
-/// Its answer comes after whatever was submitted before it has been answered and handed out.
+/// It is answered only after everything submitted before it has been answered and its effects
+/// handed out.
 #[derive(Clone)]
 pub struct Barrier;
 
@@ -35,7 +36,7 @@ impl Command for Barrier {
     }
 }
 
-/// Who would be told of this post.
+/// Who would be notified of this post.
 #[derive(Clone)]
 pub struct Preview(pub Post);
 
@@ -83,14 +84,14 @@ impl Command for Owed {
     }
 }
 
-/// How an event's deliveries and claim stand now.
+/// The current state of an event's deliveries and claim.
 #[derive(Clone)]
 pub struct Standing {
     pub event: Uid,
 }
 
 impl Command for Standing {
-    /// None when nothing about the event is open, nor was lately.
+    /// None when nothing about the event is open or was open recently.
     type Output = Option<Box<Open>>;
 
     const CHANGES: bool = false;
@@ -129,7 +130,7 @@ impl Command for Waiting {
     }
 }
 
-/// Open events with an obligation that was not met in time, as far as they concern a member, or all, at most `limit`.
+/// Open events whose obligation was not met in time, for one member or for all, at most `limit`.
 #[derive(Clone)]
 pub struct Overdue {
     pub member: Option<MemberKey>,
@@ -152,7 +153,8 @@ impl Command for Overdue {
     }
 }
 
-/// Which of a conversation's oldest events are to be dropped now, and what holds others back; for the host itself.
+/// Which of a conversation's oldest events can be dropped now, and what holds others back. For the
+/// host's own use.
 #[derive(Clone)]
 pub struct Droppable {
     pub conversation: Uid,
@@ -174,14 +176,14 @@ impl Command for Droppable {
     }
 }
 
-/// Who speaks about the subjects of a channel, and who waits.
+/// Who speaks about each subject of a channel, and who waits.
 #[derive(Clone)]
 pub struct Turns {
     pub conversation: Uid,
 }
 
 impl Command for Turns {
-    /// Subjects that somebody speaks about or waits to, oldest first.
+    /// Subjects with a speaker or a waiting member, oldest first.
     type Output = Vec<Subject>;
 
     const CHANGES: bool = false;

@@ -1,11 +1,11 @@
-//! Structs of which each field is something to be written. They are declared once: whether nothing is to be
-//! written is derived from the fields, so that a new one cannot be forgotten.
+//! Structs whose fields each hold something to be written. They are declared once, and the check
+//! for pending writes is derived from the fields, so that a new field cannot be forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a field of changes can say of itself.
+/// Reports whether a field of changes has anything to write.
 pub(crate) trait Changed {
-    /// Whether there is something to be written.
+    /// Whether there is something to write.
     fn is_changed(&self) -> bool;
 }
 
@@ -45,8 +45,8 @@ impl<K, V> Changed for BTreeMap<K, V> {
     }
 }
 
-/// Declares a struct of changes, its fields in groups. Each group has a method by the name that it is given, which
-/// says whether any field of it is changed.
+/// Declares a struct of changes with its fields in groups. Each group gets a method with the given
+/// name, which says whether any of its fields has changed.
 macro_rules! changes {
     (
         $(#[$doc:meta])*

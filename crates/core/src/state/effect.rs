@@ -1,4 +1,4 @@
-//! What is to be done outside, once what caused it is recorded.
+//! Effects: work to do outside the core, once the changes that caused it are recorded.
 
 use std::sync::Arc;
 
@@ -8,34 +8,34 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, U
 use crate::model::offer::{Entry, Offer};
 use crate::state::directory::Directory;
 
-/// What is news to the service that a conversation is a channel of.
+/// News for the service whose channel a conversation mirrors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteNews {
     /// Its agent has said something.
     Said,
-    /// Its agent has taken the event up.
+    /// Its agent has started to work on the event.
     Began(Seq),
-    /// Nothing is owed for the event any more; `answered` when something was said to it, `failed` when nothing was owed
-    /// and it could not be done.
+    /// Nothing is owed for the event any more. `answered`: something was said in reply. `failed`:
+    /// nothing was owed and the run failed.
     Ended { event: Seq, answered: bool, failed: bool },
 }
 
-/// A run of an agent for a service elsewhere.
+/// A run of an agent on behalf of an external service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteRun {
-    /// The service's message, by which its callback is found.
+    /// The service's message; its callback is found by it.
     pub event: Seq,
     /// Nothing has ended the delivery yet.
     pub is_open: bool,
 }
 
-/// What is to be done outside, after the commit. A closed list.
+/// Work to do outside the core after the commit. A closed list.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Show it to whoever follows the conversation.
+    /// Show the entry to everybody who follows the conversation.
     Logged(Entry),
     Offer(Offer),
-    /// Tell the session that a delivery no longer wants an answer.
+    /// Tell the session that a delivery no longer needs an answer.
     Cancel {
         event: Uid,
         conversation: Uid,
@@ -44,36 +44,37 @@ pub enum Effect {
         attempt: u16,
         reason: &'static str,
     },
-    /// Receipts changed; the sender is shown them.
+    /// Receipts changed; show them to the sender.
     Receipt {
         entry_uid: Uid,
         conversation: ConversationKey,
         author: MemberKey,
         open: Arc<Open>,
     },
-    /// Tell those who follow the conversation what happened in it.
+    /// Send the digest to those who follow the conversation.
     Digest {
         conversation: Arc<Conversation>,
         digest: Arc<crate::model::digest::Digest>,
     },
-    /// Something is for the service that a conversation is a channel of.
+    /// Deliver news to the service whose channel a conversation mirrors.
     Remote {
         conversation: ConversationKey,
         news: RemoteNews,
     },
     Directory(Arc<Directory>),
-    /// Another host has written to the conversation: whoever follows it reads the log.
+    /// Another host has written to the conversation: its followers must read the log.
     Moved(ConversationKey),
-    /// Another host has erased what these said: what is under way with it here is shown to nobody.
+    /// Another host has erased these events: drop everything about them that is still in flight
+    /// here.
     Erased(Vec<EventRef>),
-    /// The session is no longer this host's, and its connection ends: it has a newer one to another host, or was
-    /// given up while this host was away.
+    /// The session no longer belongs to this host and its connection ends: it has a newer
+    /// connection to another host, or was given up while this host was disconnected.
     Ended {
         session: SessionKey,
         taken_over: bool,
     },
-    /// Another host has revoked a token or removed a member: whoever stays connected is looked at again.
+    /// Another host has revoked a token or removed a member: check every connection again.
     ShutOut,
-    /// Anything may have changed: followers read their logs, and sessions ask for what they are owed.
+    /// Anything may have changed: followers read their logs, and sessions ask for their deliveries.
     Anything,
 }

@@ -1,4 +1,4 @@
-//! What a decision needs and memory does not have.
+//! Facts that a decision needs and that are not in memory.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, T
 use crate::model::log_snapshot::LogSnapshot;
 use crate::model::message_state::MessageState;
 
-/// Who reads a conversation.
+/// The readers of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats {
     pub visibility: Visibility,
@@ -20,11 +20,12 @@ pub struct Seats {
     pub members: Vec<MemberKey>,
 }
 
-/// Facts that are not in memory, from whoever holds the log. Readers of the same transaction as the
-/// writer's: what an earlier command of the batch recorded is seen through the room, not through here.
+/// Facts that are not in memory, provided by the holder of the log. They are read in the writer's
+/// transaction. Changes by an earlier command of the same batch are visible through the room, not
+/// here.
 pub trait Facts {
     fn conversation_key(&mut self, uid: Uid) -> Result<Option<ConversationKey>, Unavailable>;
-    /// The whole room, as it stands after its last recorded event.
+    /// The whole room, as of its last recorded event.
     fn room(
         &mut self,
         key: ConversationKey,
@@ -33,7 +34,7 @@ pub trait Facts {
     fn thread_ref(&mut self, uid: Uid)
     -> Result<Option<(ConversationKey, ThreadKey)>, Unavailable>;
     fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable>;
-    /// The events after a message's that still say something of it in words: edits, and reactions.
+    /// The later events that still carry words of this message: edits and reactions.
     fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable>;
     /// At most `limit` events of a log after `after`, in order.
     fn log(
@@ -42,8 +43,9 @@ pub trait Facts {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, Unavailable>;
-    /// At most `limit` of what was done in one thread after `after`, in order, without receipts: changes of its status,
-    /// and messages that are no plain talk. Whoever decides by it pays for no talk.
+    /// At most `limit` actions in one thread after `after`, in order, without receipts: status
+    /// changes, and messages other than plain talk. So a decision based on them does not pay for
+    /// reading the talk.
     fn thread_acts(
         &mut self,
         conversation: ConversationKey,
@@ -51,9 +53,9 @@ pub trait Facts {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<Recalled>, Unavailable>;
-    /// Where a log begins, when its beginning was dropped.
+    /// The start of a log whose beginning was dropped.
     fn base(&mut self, conversation: ConversationKey) -> Result<Option<LogSnapshot>, Unavailable>;
-    /// The file of that name with these bytes that a member has brought before.
+    /// The file with this name and these bytes that a member uploaded before.
     fn asset_of(
         &mut self,
         _by: MemberKey,
@@ -62,7 +64,7 @@ pub trait Facts {
     ) -> Result<Option<Arc<Asset>>, Unavailable> {
         Ok(None)
     }
-    /// The conversation that a channel of an inbox is.
+    /// The conversation that mirrors a channel of an inbox.
     fn remote(
         &mut self,
         _inbox: Uid,
@@ -70,7 +72,7 @@ pub trait Facts {
     ) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(None)
     }
-    /// What a member has taken up in private, in that session or in none: the newest, at most `limit`.
+    /// What a member has read in private, in that session or in none: the newest, at most `limit`.
     fn told(
         &mut self,
         _member: MemberKey,
@@ -79,20 +81,20 @@ pub trait Facts {
     ) -> Result<Vec<Private>, Unavailable> {
         Ok(Vec::new())
     }
-    /// Who reads a conversation whose room is not in memory; also of one that is damaged.
+    /// The readers of a conversation whose room is not in memory, or is damaged.
     fn seats(&mut self, _conversation: ConversationKey) -> Result<Option<Seats>, Unavailable> {
         Ok(None)
     }
-    /// Whether another host of the same database lives, counted as they came.
+    /// Whether another host of the same database is alive, by its host number.
     fn lives(&mut self, _host: u32) -> Result<bool, Unavailable> {
         Ok(false)
     }
-    /// Whether a member brought a file, or is shown a message that refers to it.
+    /// Whether a member uploaded a file or can see a message that refers to it.
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)
     }
-    /// Where a file that another brought is shown to a member: messages, and conversations that it is pinned to
-    /// ([`crate::model::asset::PINNED`]).
+    /// Where a member can see a file that another member uploaded: messages, and conversations that
+    /// it is pinned to ([`crate::model::asset::PINNED`]).
     fn asset_places(
         &mut self,
         _uid: Uid,
@@ -100,7 +102,7 @@ pub trait Facts {
     ) -> Result<Vec<EventRef>, Unavailable> {
         Ok(Vec::new())
     }
-    /// Where a member's cursor is in a conversation, or in one thread of it.
+    /// A member's read cursor in a conversation or in one thread of it.
     fn cursor(
         &mut self,
         conversation: ConversationKey,
@@ -109,20 +111,20 @@ pub trait Facts {
     ) -> Result<ReadCursor, Unavailable>;
 }
 
-/// The facts could not be had; nothing was decided.
+/// The facts could not be read; nothing was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     pub why: String,
-    /// What was to be read is there and makes no sense: whoever needs something else is served.
+    /// The stored data exists but is invalid: commands that need other data are still served.
     pub damaged: bool,
 }
 
-/// An event as its log knows it, for a rule that needs one that is not in memory.
+/// An event as its log has it, for a rule that needs an event that is not in memory.
 #[derive(Clone, Debug)]
 pub struct Recalled {
     pub event: Arc<Event>,
     /// The newest edit, deletion and reactions of it.
     pub message: MessageState,
-    /// How its deliveries ended, when they did.
+    /// How its deliveries ended, if they have.
     pub receipt: Option<Open>,
 }

@@ -1,5 +1,5 @@
-//! What a host knows of a workspace, in memory: everybody, the rooms, what time will change, and the trait by which
-//! facts are loaded that are missing.
+//! The in-memory state of a workspace: the directory, the rooms, the timers, and the trait that
+//! loads missing facts.
 
 pub(crate) mod changed;
 pub mod directory;

@@ -1,4 +1,4 @@
-//! The newest messages of a room, as the flow of talk is read from them.
+//! The newest messages of a room, in the form that the flow of talk is read from.
 
 use std::collections::VecDeque;
 
@@ -13,22 +13,22 @@ pub struct Utterance {
     pub seq: Seq,
     pub thread: Option<ThreadKey>,
     pub author: MemberKey,
-    /// Whom it was taken to be for.
+    /// The member it was taken to be for.
     pub to: Option<MemberKey>,
-    /// It says so: by a name, a reply, a recipient.
+    /// It names its addressee: by name, as a reply or as the recipient.
     pub named: bool,
-    /// How sure that is, up to 1.
+    /// The confidence of that, up to 1.
     pub sure: f32,
     pub at: Timestamp,
     pub heard: Features,
     pub intent: Intent,
     pub by_agent: bool,
-    /// It answers a question of an agent.
+    /// It answers a question from an agent.
     pub answers: bool,
 }
 
 impl Utterance {
-    /// A message as it is remembered: what was decided of it is not decided again.
+    /// The remembered form of a message. Decisions about it are stored and not made again.
     pub fn of(event: &Event, text: &str) -> Self {
         let attention = event.attention.as_deref();
         let meant = attention.and_then(|a| a.meant);

@@ -1,7 +1,8 @@
-//! One hash over every row of every table: two databases with the same digest say the same.
+//! One hash over every row of every table: two databases with the same digest have the same
+//! content.
 //!
-//! It finds what neither the file's own check nor the log's chain sees: a handle, a receipt or a cursor that
-//! changed on a disk that forgets.
+//! It detects what neither the file's own check nor the log's chain detects: a changed handle,
+//! receipt or cursor on a disk that loses data.
 
 use sha2::{Digest as _, Sha256};
 
@@ -31,7 +32,7 @@ pub(super) fn digest(db: &dyn Db) -> Result<Digest> {
                 row.int::<usize>(0)
             })?;
         let columns = columns.first().copied().unwrap_or(0);
-        // In the order in which they lie, which a copy of the pages keeps.
+        // In storage order, which a copy of the pages preserves.
         db.query(&format!("SELECT * FROM \"{name}\" NOT INDEXED"), &[], &mut |row| {
             rows += 1;
             (0..columns).try_for_each(|column| {
@@ -43,7 +44,7 @@ pub(super) fn digest(db: &dyn Db) -> Result<Digest> {
     Ok(Digest { hash: hasher.finalize().into(), rows })
 }
 
-/// Each value with its kind and length, so that nothing can move from one to the next.
+/// Each value with its type and length, so that values cannot be shifted into each other.
 fn put(hasher: &mut Sha256, value: Value<'_>) {
     let mut bytes = |kind: u8, bytes: &[u8]| {
         hasher.update([kind]);

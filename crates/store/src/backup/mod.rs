@@ -1,9 +1,9 @@
-//! Backups: one file, whole or not there at all.
+//! Backups: one file, complete or absent.
 //!
-//! A backup is a copy of the database with one table more, `backup`, that says what it is: when it was taken,
-//! of which workspace, a digest over every row, and the keys if they were asked for. A file without that
-//! table is no backup, whatever else it is: the database of a host at work lacks what is in its write-ahead
-//! log. [`check`] is the one way to trust a file; [`restore`] makes a data folder of one.
+//! A backup is a copy of the database with one more table, `backup`, that describes it: its time,
+//! its workspace, a digest over every row, and the keys if they were requested. A file without that
+//! table is not a backup: the database file of a running host lacks what is in its write-ahead log.
+//! Only [`check`] can establish that a file is sound; [`restore`] makes a data folder from one.
 
 mod digest;
 mod restore;
@@ -26,33 +26,33 @@ use crate::{Place, directory, newest};
 pub(crate) use restore::{beside, must_be_empty, settle};
 pub use restore::{put_back, restore};
 
-/// The form of the `backup` table. A program refuses one it does not know.
+/// The format of the `backup` table. A program refuses formats that it does not know.
 const FORMAT: u8 = 1;
-/// Names of key files begin with this in the table.
+/// Prefix of the names of key files in the table.
 const KEY: &str = "key/";
 
-/// What a backup says of itself.
+/// A backup's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     pub taken_at: Timestamp,
     pub workspace: Uid,
     pub name: String,
-    /// Rows of all tables.
+    /// Number of rows of all tables.
     pub rows: u64,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// The names of the key files in it.
+    /// Names of the key files in it.
     pub keys: Vec<String>,
-    /// What its logs hold.
+    /// The doctor's report on its logs.
     pub report: Report,
 }
 
 /// Why there is no backup, or why one cannot be used.
 #[derive(Debug)]
 pub enum BackupError {
-    /// The file is not what it should be; the sentence says how.
+    /// The file is not a sound backup; the text says why.
     Unfit(String),
-    /// The folder to restore into, or to take a backup of, is not as it should be.
+    /// The folder to restore into, or to back up, is not in the required state.
     Folder(String),
     Io {
         path: PathBuf,
@@ -83,7 +83,7 @@ impl From<Error> for BackupError {
 
 pub type Result<T> = std::result::Result<T, BackupError>;
 
-/// Makes a whole backup of a folder that no host holds.
+/// Makes a complete backup of a folder that no host holds.
 pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     let file = Folder::database_in(data);
     if !file.is_file() {
@@ -91,7 +91,8 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     }
     header::must_be_there(&file)?;
     let _held = Folder::hold(data).map_err(|e| BackupError::Open(OpenError::Folder(e)))?;
-    // It would be a whole backup of what is left, and take what could still be saved out of the log.
+    // The backup would be complete but contain only what is left, and taking it would remove what
+    // could still be recovered from the log.
     let place = Place::folder(data);
     if let Some(lost) = newest::lost(&place)? {
         return Err(BackupError::Open(OpenError::Lost { place, lost }));
@@ -107,13 +108,14 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     sealed
 }
 
-/// An empty file for a copy to be written to, its owner's alone. One that is there is an error.
+/// Creates an empty file for a copy, readable by its owner only. An existing file is an error.
 pub fn make(file: &Path) -> Result<()> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     made.map(drop).map_err(io_at(file))
 }
 
-/// Makes a backup of a finished copy: one file that stands by itself, says what it is, and is on the disk.
+/// Turns a finished copy into a backup: one self-contained file with its description, synced to
+/// disk.
 pub fn seal(file: &Path, now: Timestamp) -> Result<()> {
     let db = Sqlite::alone(file)?;
     let db: &dyn Db = &db;
@@ -128,7 +130,8 @@ pub fn seal(file: &Path, now: Timestamp) -> Result<()> {
     sync(file)
 }
 
-/// Puts key files into a backup, each a name and what it holds: whoever has the backup then has the keys.
+/// Adds key files to a backup, each with its name and content. Anybody with the backup then has the
+/// keys.
 pub fn add_keys(file: &Path, keys: &[(String, Vec<u8>)]) -> Result<()> {
     let db = Sqlite::alone(file)?;
     let db: &dyn Db = &db;
@@ -140,8 +143,8 @@ pub fn add_keys(file: &Path, keys: &[(String, Vec<u8>)]) -> Result<()> {
     sync(file)
 }
 
-/// Reads a backup to its end: it is one, of this program or an older one, nothing of it is missing or was
-/// changed, and what it holds is in order.
+/// Reads a backup to its end and checks that it was made by this program or an older one, that it
+/// is complete and unchanged, and that its content is consistent.
 pub fn check(file: &Path) -> Result<Manifest> {
     let named = |why: String| BackupError::Unfit(format!("{}: {why}", file.display()));
     let (length, expected) = lengths(file)?;
@@ -153,7 +156,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
     }
     let db = Sqlite::immutable(file)?;
     let db: &dyn Db = &db;
-    // A page that cannot be read is the file's damage, wherever it is met.
+    // An unreadable page is damage to the file, wherever it occurs.
     let unfit = |error: Error| match error {
         Error::Corrupt(what) => named(format!("the backup is damaged: {what}")),
         other => BackupError::Database(other),
@@ -171,7 +174,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
         Mismatch::Database(error) => unfit(error),
         other => named(other.to_string()),
     })?;
-    // Indexes too, each against its rows: a folder made of it would have them as they are.
+    // Checks indexes too, each against its rows, because a restored folder would inherit them.
     if let Some(what) = db.check_file().map_err(unfit)?.first() {
         return Err(named(format!("the backup is damaged: {what}")));
     }
@@ -180,7 +183,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
         let why = "its rows are not those that were backed up";
         return Err(named(format!("the backup is damaged: {why}")));
     }
-    // The doctor reads what the newest schema has; an older one is brought up to it when a host starts.
+    // The doctor reads the newest schema. An older backup is migrated when a host starts.
     let is_newest = schema::SQLITE.version() == version;
     let report = if is_newest {
         let mut report = Report::default();
@@ -214,7 +217,8 @@ impl Manifest {
     }
 }
 
-/// How long the file is, and how long its first page says that it is; none when it is no database.
+/// The length of the file, and the length that its first page states; none when it is not a
+/// database.
 fn lengths(file: &Path) -> Result<(u64, Option<u64>)> {
     let mut head = [0; header::SIZES];
     let read = File::open(file).and_then(|mut f| {
@@ -246,7 +250,7 @@ fn keys(db: &dyn Db) -> crate::db::Result<Vec<(String, Vec<u8>)>> {
     Ok(keys.filter_map(|(name, bytes)| Some((name.strip_prefix(KEY)?.to_owned(), bytes))).collect())
 }
 
-/// Waits until a file is on the disk.
+/// Syncs a file to disk.
 fn sync(path: &Path) -> Result<()> {
     File::open(path).and_then(|file| file.sync_all()).map_err(io_at(path))
 }

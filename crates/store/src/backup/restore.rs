@@ -1,5 +1,5 @@
-//! A data folder out of a backup. It is made beside its place and moved there when it is whole, so that an
-//! interrupted restore leaves no folder that a host would start on.
+//! Restores a data folder from a backup. The folder is made next to its place and moved there when
+//! it is complete, so that an interrupted restore leaves no folder that a host would start on.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,28 +15,28 @@ use crate::postgres::{Address, Postgres};
 use crate::sqlite::{Folder, Sqlite};
 use crate::{Tenant, directory, schema};
 
-/// Makes the folder `data`, which must not be there or be empty, out of a backup.
+/// Makes the folder `data` from a backup. It must be absent or empty.
 ///
-/// The workspace's epoch is raised: turns that were granted in its earlier life are void, since what was
-/// done after the backup is unknown here and their fences would be given out again.
+/// The workspace's epoch is increased, which voids the turns granted before. The restored database
+/// does not know what happened after the backup, so it would issue the same fences again.
 pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
     must_be_empty(data)?;
     let manifest = check(file)?;
     let beside = beside(data);
-    // What an interrupted one has left is nobody's.
+    // An interrupted restore may have left this behind.
     if beside.exists() {
         fs::remove_dir_all(&beside).map_err(io_at(&beside))?;
     }
     let made = fill(file, &beside).and_then(|()| settle(&beside, data));
     if made.is_err() {
-        // The reason is told; what is left over is removed by the next try too.
+        // The error is reported anyway; the next attempt removes leftovers too.
         let _ = fs::remove_dir_all(&beside);
     }
     made.map(|()| manifest)
 }
 
-/// A PostgreSQL database was put back to an earlier time by its own means: the turns of its earlier life are void, as
-/// those of a folder that [`restore`] made. Gives the workspace's public id.
+/// A PostgreSQL database was restored to an earlier time by its own tools: voids the earlier turns,
+/// as [`restore`] does for a folder. Returns the workspace's public id.
 pub fn put_back(address: &Arc<Address>) -> Result<String> {
     let db = Postgres::writer(address, crate::db::Sync::Full)?;
     let db: &dyn Db = &db;
@@ -46,7 +46,7 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
     Ok(tenant.uid.show(Prefix::Workspace))
 }
 
-/// The workspace begins another epoch: turns of the one before are over.
+/// Starts another epoch of the workspace: turns of the previous one are void.
 fn next_epoch(db: &dyn Db) -> Result<Option<Tenant>> {
     let tenant = directory::tenant(db)?;
     if let Some(tenant) = &tenant {
@@ -93,7 +93,7 @@ fn private(path: &Path) -> Result<File> {
     made.map_err(io_at(path))
 }
 
-/// Gives a folder that was made beside its place its name.
+/// Moves a folder that was made next to its place to its final name.
 pub(crate) fn settle(beside: &Path, data: &Path) -> Result<()> {
     must_be_empty(data)?;
     fs::rename(beside, data).map_err(io_at(data))?;
@@ -111,7 +111,7 @@ pub(crate) fn must_be_empty(data: &Path) -> Result<()> {
     }
 }
 
-/// Where the folder is made: in the same place, so that moving it there is one step.
+/// Where the folder is made: in the same parent, so that moving it is one step.
 pub(crate) fn beside(data: &Path) -> PathBuf {
     let mut name = data.file_name().unwrap_or_default().to_owned();
     name.push(".partial");

@@ -1,4 +1,4 @@
-//! What goes wrong between the store and its engine. It names nothing of the families above.
+//! Errors between the store and its engine. They refer to no table family.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use chorus_core::codec::Corrupt;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::state::facts::Unavailable;
 
-/// What an engine could not do, or what it gave back that cannot be.
+/// A failure of an engine, or invalid data from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The engine's own words.
+    /// The engine's own message.
     Engine(String),
-    /// There is no space left to write in. What was under way is as if it had never begun.
+    /// There is no space left to write. The transaction was rolled back completely.
     Full(String),
-    /// The connection is gone. What was under way is as if it had never begun; of a commit that was under
-    /// way it is unknown until `Db::recover` says.
+    /// The connection is lost. A transaction in progress was rolled back, except that the fate of a
+    /// commit in progress is unknown until `Db::recover` determines it.
     Lost(String),
     /// A row that no version of this program writes.
     Corrupt(String),

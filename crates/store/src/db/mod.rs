@@ -1,9 +1,10 @@
-//! The seam between what is stored and the engine that stores it.
+//! The interface between the store and its storage engine.
 //!
-//! Everything above this file speaks of tables, rows and values; an engine gives [`Db`]. Statements keep to
-//! the SQL that SQLite and PostgreSQL share: `$1` parameters numbered in the order in which they first
-//! stand, upserts by primary key, no engine's own functions. A table's columns are listed once, in its
-//! [`Table`]; the prepared loop of SQLite is made from that list, and PostgreSQL's one statement over arrays.
+//! Everything above this file works with tables, rows and values; an engine implements [`Db`].
+//! Statements use only the SQL that SQLite and PostgreSQL share: `$1` parameters numbered in the
+//! order of first use, upserts by primary key, no engine-specific functions. A table's columns are
+//! listed once, in its [`Table`]. SQLite's prepared statements and PostgreSQL's statements over
+//! arrays are both generated from that list.
 
 mod error;
 mod shared;
@@ -19,36 +20,37 @@ pub use sync::Sync;
 pub use table::{RowChange, Table};
 pub use value::{Row, Value};
 
-/// The target of the trace events that say each statement: every time it is run, or once a connection where it is
-/// prepared for good. Tests read along (`lab/statements`).
+/// The target of the trace events for statements: every time one runs, or once per connection where
+/// it is prepared permanently. Tests observe it (`lab/statements`).
 pub(crate) const TRACE: &str = "chorus_store::sql";
 
-/// What became of a commit that was under way when the connection was lost.
+/// The fate of a commit that was in progress when the connection was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// There was none, or nothing of it is there.
+    /// There was no commit, or none of it was stored.
     Undone,
     Committed,
 }
 
 /// One connection to the engine.
 pub trait Db: Send {
-    /// Changes one row, now or at the latest when [`Db::flush`] says that it is done; what is read sees it. The
-    /// values are those of all columns, or of the key when the row goes.
+    /// Changes one row, immediately or at the latest by [`Db::flush`]. Reads see the change in any
+    /// case. The values are those of all columns, or of the key for a removal.
     fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()>;
-    /// All changes are made when it returns; before a commit, so that a change that fails is known by itself.
+    /// Makes all pending changes. Called before a commit, so that a failing change is
+    /// distinguishable from a failing commit.
     fn flush(&self) -> Result<()>;
-    /// Runs a statement that gives no rows; says how many rows it changed.
+    /// Runs a statement that returns no rows; returns the number of changed rows.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize>;
-    /// Runs a statement and shows its rows one by one.
+    /// Runs a statement and passes its rows to a callback one by one.
     fn query(
         &self,
         sql: &str,
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()>;
-    /// Runs a query once for each pair of numbers, and shows all their rows, in whatever order: its `$1` is the
-    /// workspace, `$2` and `$3` are the pair.
+    /// Runs a query once for each pair of numbers and passes all rows to a callback, in any order.
+    /// `$1` is the workspace; `$2` and `$3` are the pair.
     fn query_each(
         &self,
         sql: &str,
@@ -61,36 +63,40 @@ pub trait Db: Send {
             self.query(sql, &[workspace.into(), (*one).into(), (*two).into()], each)
         })
     }
-    /// Begins the transaction that writes. There is one writer, so it waits for nobody.
+    /// Begins the write transaction. There is one writer, so it waits for nobody.
     fn begin(&self) -> Result<()>;
-    /// Begins a transaction that sees one moment and writes nothing; ended by [`Db::rollback`].
+    /// Begins a read-only transaction with a consistent snapshot, to be ended by [`Db::rollback`].
     fn begin_reading(&self) -> Result<()>;
-    /// On disk when it returns. What a failure has left behind is unknown: it is never tried again.
+    /// The data is on disk when this returns. After a failure the outcome is unknown, so a commit
+    /// is never retried.
     fn commit(&self) -> Result<()>;
-    /// What there is to it that several hosts may share the database; none where a host has it for itself.
+    /// The operations for a database that several hosts may share; none for an engine with
+    /// exclusive databases.
     fn shared(&self) -> Option<&dyn Shared> {
         None
     }
-    /// Whether the connection is gone, and [`Db::recover`] is what there is to do.
+    /// Whether the connection is lost and [`Db::recover`] must be called.
     fn is_lost(&self) -> bool;
-    /// Connects again after [`Error::Lost`], and says what became of the commit that was under way. `Lost` again
-    /// when it cannot yet; another error when it never will.
+    /// Reconnects after [`Error::Lost`], and determines the fate of the commit in progress. Returns
+    /// `Lost` again while that is impossible, and another error if it never will be possible.
     fn recover(&self) -> Result<Fate>;
     fn rollback(&self) -> Result<()>;
-    /// Writes the file anew, with nothing in it but the rows; outside of a transaction.
+    /// Rewrites the file with nothing in it but the rows; outside of a transaction.
     fn compact(&self) -> Result<()>;
-    /// Runs `work` so that what it overwrites or removes is zeroed in the file, not only let go.
+    /// Runs `work` so that overwritten and removed data is zeroed in the file, not only freed.
     fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
-    /// Makes the files as if what was erased had never been in them; between batches. False when a reader is
-    /// in the way, and it must be tried again.
+    /// Removes all traces of erased data from the files; between batches. False when a reader is in
+    /// the way and it must be retried.
     fn scrub(&self) -> Result<bool>;
-    /// Work between batches; `idle` says that nothing was asked lately. True when the write-ahead log was copied back.
+    /// Maintenance between batches; `idle` says that there were no recent requests. True when the
+    /// write-ahead log was checkpointed.
     fn housekeep(&self, idle: bool) -> Result<bool>;
-    /// What the engine itself finds wrong with its files.
+    /// The problems that the engine itself finds in its files.
     fn check_file(&self) -> Result<Vec<String>>;
-    /// Copies the whole database into a new file, a few pages at a time; what this connection commits
-    /// meanwhile is in the copy too. `between` is called between the steps and may use this connection; when
-    /// it says false, the copying ends there, and so does this, with false. The copy is not synced.
+    /// Copies the whole database into a new file, a few pages at a time. Commits of this connection
+    /// during the copy are included. `between` is called between the steps and may use this
+    /// connection; if it returns false, the copy is abandoned and this returns false. The copy is
+    /// not synced.
     fn copy_to(&self, to: &Path, between: &mut dyn FnMut() -> bool) -> Result<bool>;
 }
 
@@ -110,7 +116,7 @@ impl dyn Db + '_ {
         Ok(rows)
     }
 
-    /// The only row of a statement that can give one at most.
+    /// The row of a statement that returns at most one.
     pub fn one<T>(
         &self,
         sql: &str,
@@ -125,13 +131,13 @@ impl dyn Db + '_ {
         Ok(found)
     }
 
-    /// A new row; one with the same key is an error.
+    /// Inserts a row; an existing row with the same key is an error.
     pub fn insert(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
         self.change(table, RowChange::Insert, values)
     }
 
-    /// A row in the place of the one with its key, if there is one.
+    /// Inserts a row or replaces the one with its key.
     pub fn put(&self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
         self.change(table, RowChange::Put, values)

@@ -1,4 +1,4 @@
-//! When a commit is answered.
+//! Durability: when a commit is answered.
 
 /// When a commit counts as done, and when its commands are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -6,8 +6,9 @@ pub enum Sync {
     /// On disk before the answer.
     #[default]
     Full,
-    /// Written but not synced before the answer: a power cut loses what was answered. For comparisons.
+    /// Written but not synced before the answer: a power cut loses answered commits. For
+    /// comparisons.
     DangerousNormal,
-    /// Answered before the commit: shows that the tests would see it.
+    /// Answered before the commit, to show that the tests would detect it.
     DangerousAnswerFirst,
 }

@@ -1,26 +1,27 @@
-//! A table: its columns, once, and the statements that are made from them.
+//! A table: its columns, listed once, and the statements generated from them.
 
 use std::sync::OnceLock;
 
-/// What becomes of one row.
+/// The kind of change to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowChange {
-    /// It is new; one with the same key is an error.
+    /// Inserts it; an existing row with the same key is an error.
     Insert,
-    /// It takes the place of the one with its key, if there is one.
+    /// Inserts it or replaces the one with its key.
     Put,
-    /// The one with this key goes, if there is one.
+    /// Removes the one with this key, if there is one.
     Remove,
 }
 
-/// A table: its columns once, the primary key first.
+/// A table with its columns; the primary key comes first.
 #[derive(Debug)]
 pub struct Table {
     pub name: &'static str,
     pub columns: &'static [&'static str],
-    /// How many of the columns are the primary key.
+    /// How many of the columns form the primary key.
     pub key: usize,
-    /// Which rows of a conversation go when its log is trimmed up to the event `$3`; none where they stay.
+    /// Which rows of a conversation are removed when its log is trimmed up to the event `$3`; none
+    /// where they stay.
     pub trimmed: Option<&'static str>,
     sql: OnceLock<Statements>,
 }
@@ -39,8 +40,8 @@ impl Table {
         Self { name, columns, key, trimmed: None, sql: OnceLock::new() }
     }
 
-    /// Its rows of a conversation go with the log's beginning: those for which `condition` holds, in which `$3` is the
-    /// newest event that is dropped.
+    /// Trims this table's rows of a conversation when the log's beginning is dropped: those that
+    /// match `condition`, where `$3` is the newest dropped event.
     #[must_use]
     pub const fn trimmed_where(mut self, condition: &'static str) -> Self {
         self.trimmed = Some(condition);
@@ -61,7 +62,7 @@ impl Table {
         }
     }
 
-    /// The columns, each with the table's alias before it.
+    /// The columns, each prefixed with the table's alias.
     pub fn columns_of(&self, alias: &str) -> String {
         self.columns.iter().map(|c| format!("{alias}.{c}")).collect::<Vec<_>>().join(", ")
     }

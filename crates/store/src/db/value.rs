@@ -1,4 +1,4 @@
-//! Values and rows, and how a column is read.
+//! Values and rows, and reading of columns.
 
 use super::error::{Error, Result};
 
@@ -17,7 +17,7 @@ impl From<i64> for Value<'_> {
     }
 }
 
-/// Counts are stored as signed numbers: none of them reaches 2^63.
+/// Counts are stored as signed integers; none of them reaches 2^63.
 impl From<u64> for Value<'_> {
     fn from(value: u64) -> Self {
         Self::Int(value as i64)
@@ -72,7 +72,7 @@ pub trait Row {
 }
 
 impl dyn Row + '_ {
-    /// A number that must be there and fit.
+    /// A number that must be present and in range.
     pub fn int<T: TryFrom<i64>>(&self, column: usize) -> Result<T> {
         self.maybe_int(column)?.ok_or_else(|| unfit(column, "a number"))
     }
@@ -120,7 +120,7 @@ impl dyn Row + '_ {
         bytes.map_err(|_| unfit(column, "bytes of the right length"))
     }
 
-    /// Bytes of one fixed length.
+    /// Bytes of a fixed length.
     pub fn array<const N: usize>(&self, column: usize) -> Result<[u8; N]> {
         self.blob(column)?.try_into().map_err(|_| unfit(column, "bytes of the right length"))
     }

@@ -1,5 +1,5 @@
-//! What waits for a person, and what was decided: that it is of somebody, comes from where it says, and keeps no
-//! words once it was decided.
+//! Checks approvals, pending and decided: they belong to a member, name a valid source, and keep no
+//! words after the decision.
 
 use chorus_core::codec;
 use chorus_core::model::approval::{Approval, Asked};
@@ -51,13 +51,13 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
 fn comes_from_there(db: &dyn Db, workspace: i64, approval: &Approval) -> Result<bool> {
     let Some(source) = &approval.source else { return Ok(true) };
     let event = match event::get(db, workspace, source.at) {
-        // Said where its conversation is looked at.
+        // Reported with its conversation.
         Err(Error::Corrupt(_)) => return Ok(true),
         event => event?,
     };
     let here = match event {
         Some(event) => event.uid == source.event,
-        // What waits holds the log, and what is decided does not.
+        // A pending approval protects the log from being dropped; a decided one does not.
         None => log_snapshot::get(db, workspace, source.at.conversation)?
             .is_some_and(|base| source.at.seq <= base.seq),
     };

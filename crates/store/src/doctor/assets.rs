@@ -1,4 +1,4 @@
-//! Files are what their hashes say, and are referred to by whom the log says.
+//! Checks that files match their hashes, and that their references match the log.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// What an event makes of who refers to what.
+/// Applies an event to the set of references.
 pub(super) fn apply(refs: &mut BTreeSet<(Seq, Uid)>, event: &Event) {
     let (message, content) = match &event.change {
         Change::Posted(content) => (event.seq, Some(content)),
@@ -50,13 +50,13 @@ pub(super) fn apply(refs: &mut BTreeSet<(Seq, Uid)>, event: &Event) {
     refs.extend(content.into_iter().flat_map(|c| c.assets()).map(|asset| (message, asset)));
 }
 
-/// What is pinned to a conversation, as references of no message.
+/// The pinned files of a conversation, as references without a message.
 pub(super) fn pinned(settings: &Settings) -> impl Iterator<Item = (Seq, Uid)> {
     settings.pins.iter().map(|pin| (asset::PINNED, *pin))
 }
 
 impl Look<'_> {
-    /// What the replayed log refers to is what the table says, and is there.
+    /// Checks that the references of the replayed log equal the table's, and that the files exist.
     pub(super) fn check_assets(
         &mut self,
         base: Seq,

@@ -1,4 +1,5 @@
-//! The audit log: its chain, that each receipt is the one it names, and that members have the ids with which they came.
+//! Checks the audit log: its chain, that each receipt matches its entry, and that members still
+//! have their original ids.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::db::{Error, Result};
 use crate::schema::Since;
 use crate::{audit, open};
 
-/// As of one moment, so that a host at work is never caught half-way.
+/// As of one moment, so that a running host cannot cause false findings.
 pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
 
 fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
@@ -38,7 +39,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
         Err(Error::Corrupt(what)) => found.push(format!("the audit log: {what}")),
         walked => drop(walked?),
     }
-    // An id is never changed and no member ever goes.
+    // An id never changes, and no member is ever deleted.
     found.extend(came.into_iter().filter_map(|(key, id)| match everybody.member(key) {
         None => Some(format!("member {key}: it came as {id}, and is not there")),
         Some(member) if member.id != id => {
@@ -50,7 +51,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     report.problems.extend(found.into_iter().map(problem));
     let mut others = Vec::new();
     open::each_receipt(db, workspace, &mut |at, packed| {
-        // One of the first version has no entry.
+        // A receipt of the first version has no entry.
         if settled.get(&at).is_some_and(|digest| *digest != audit::digest(packed)) {
             others.push(at);
         }

@@ -1,4 +1,5 @@
-//! Digests, which are not in the log: that they account for it in a row, and hold no words that are gone.
+//! Checks digests, which are not in the log: they must cover it without gaps, and contain no
+//! removed words.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Endpoints: that each can be read, and is of an agent that is here. Whether strings can be opened is the host's to say,
-//! which has the key.
+//! Checks endpoints: each can be read and belongs to a present agent. Only the host has the key to
+//! check that the strings can be decrypted.
 
 use super::{Check, Problem, Report, Whole};
 use crate::db::Result;

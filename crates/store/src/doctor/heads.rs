@@ -1,4 +1,4 @@
-//! Ends of chains that were written down elsewhere: what stood there then must stand there now.
+//! Compares chain ends that were recorded elsewhere with what is stored now.
 
 use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{EventRef, Seq, Uid};
@@ -8,7 +8,7 @@ use crate::db::{Db, Result};
 use crate::open_error::OpenError;
 use crate::{Place, audit, conversation, directory, event, log_snapshot};
 
-/// Where a chain ended when it was written down.
+/// The end of a chain at the time it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// None for the audit log.
@@ -16,11 +16,11 @@ pub struct Recorded {
     /// The seq of the newest event, or the number of the newest block; 0 when there was none.
     pub seq: u64,
     pub hash: Hash,
-    /// When, for whoever reads the report.
+    /// The time, for the reader of the report.
     pub when: String,
 }
 
-/// Which of the recorded ends are not there any more.
+/// The recorded ends that are no longer there.
 pub fn check_heads(place: &Place, recorded: &[Recorded]) -> Result<Vec<Problem>, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     let db = place.examiner().map_err(database)?;
@@ -38,7 +38,8 @@ fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {
                 Some(found) => {
                     let at = EventRef { conversation: found.key, seq: Seq(end.seq) };
                     let hash = match log_snapshot::get(db, tenant.key, found.key)? {
-                        // What was dropped cannot be looked at any more; the audit log says that it was.
+                        // Dropped events cannot be checked any more; the audit log says that they
+                        // were dropped.
                         Some(base) if end.seq < base.seq.0 => continue,
                         Some(base) if end.seq == base.seq.0 => Some(base.hash),
                         _ => event::hash_of(db, tenant.key, at)?,

@@ -1,4 +1,5 @@
-//! Inboxes: that each is what it should be by itself, and that the channels that deliver to them are conversations.
+//! Checks inboxes: each is valid by itself, and the channels that deliver to them belong to
+//! conversations.
 
 use chorus_core::model::ids::{Prefix, Timestamp};
 

@@ -1,4 +1,4 @@
-//! Replaying one log: every event in its place, its hashes right, its thread counted.
+//! Replays one log and checks the order of events, their hashes and the thread counts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,25 +21,25 @@ const PAGE: u64 = 1_000;
 /// A log replayed to its end.
 pub(crate) struct Replayed {
     pub(crate) room: Room,
-    /// Events that told an agent, which are owed a row.
+    /// Events that notified an agent and so need a row.
     pub(crate) told: BTreeMap<Seq, Uid>,
-    /// Which message refers to which file.
+    /// The references of messages to files.
     pub(crate) assets: BTreeSet<(Seq, Uid)>,
 }
 
-/// What has been seen so far.
+/// The state of the walk so far.
 struct Walk {
     room: Room,
     told: BTreeMap<Seq, Uid>,
     assets: BTreeSet<(Seq, Uid)>,
     hash: Hash,
     keys: HashMap<[u8; 16], Timestamp>,
-    /// Events that say nothing any more, until their erasure is found.
+    /// Events without content, until their erasure is found in the log.
     erased: BTreeSet<Seq>,
 }
 
 impl Look<'_> {
-    /// None when the log cannot be read to its end; that is a problem, and was noted.
+    /// None when the log cannot be read to its end; the problem is recorded.
     pub(crate) fn replay(&mut self, stored: &Conversation) -> Result<Option<Replayed>> {
         let room = match log_snapshot::get(self.db, self.workspace, self.key)? {
             Some(base) => Room::at_base(stored.clone(), &base),
@@ -71,7 +71,7 @@ impl Look<'_> {
         }
     }
 
-    /// Nothing stands in the log of what was dropped.
+    /// Nothing of the dropped events may remain in the tables.
     fn check_below(&mut self, base: Seq) -> Result<()> {
         let sql = "SELECT min(seq) FROM event
             WHERE workspace = $1 AND conversation = $2 AND seq <= $3";
@@ -83,7 +83,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Each event as far as it can be read: one that cannot does not hide the others.
+    /// Reads each event separately: an unreadable one does not hide the others.
     #[allow(clippy::type_complexity, reason = "a seq and what stands there")]
     fn page(&self, after: Seq) -> Result<Vec<(Seq, Result<Event>)>> {
         let sql = format!(
@@ -124,7 +124,7 @@ impl Look<'_> {
         walk.room.apply(&event);
     }
 
-    /// What was said is what was hashed; or it was erased, and then the log says so.
+    /// The content must match its hash, or have been erased according to the log.
     fn check_content(&mut self, walk: &mut Walk, event: &Event) {
         match &event.salt {
             Some(salt) => {

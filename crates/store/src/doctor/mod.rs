@@ -1,9 +1,10 @@
-//! Looks at everything that is kept and says what does not fit; changes nothing.
+//! Examines all stored data and reports inconsistencies. Read-only.
 //!
-//! Every conversation's log is replayed through the core's own `Room::apply`, and roster, threads, messages
-//! and head are compared with what stands in the tables. The hash chain is walked and each content hash
-//! made again. What is not in the log, open events and receipts, is checked by its invariants (design
-//! section 3, "The log"). Works on a stopped folder and beside a running host.
+//! Every conversation's log is replayed through the core's own `Room::apply`, and the resulting
+//! roster, threads, messages and head are compared with the tables. The hash chain is verified and
+//! each content hash recomputed. Data that is not in the log, such as open events and receipts, is
+//! checked by its invariants (design section 3, "The log"). Works on a stopped folder and beside a
+//! running host.
 
 mod approvals;
 mod assets;
@@ -33,13 +34,14 @@ use crate::schema::{self, Schema, Since};
 use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
 pub use heads::{Recorded, check_heads};
 
-/// What was looked at, and what is wrong with it.
+/// What was examined, and the problems found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub conversations: usize,
     pub events: u64,
     pub problems: Vec<Problem>,
-    /// The ids of the conversations and events that the problems are about, as far as they can be read.
+    /// The ids of the conversations and events that the problems concern, as far as they can be
+    /// read.
     pub ids: BTreeMap<(ConversationKey, Option<Seq>), Uid>,
 }
 
@@ -48,7 +50,7 @@ impl Report {
         self.problems.is_empty()
     }
 
-    /// The ids of the conversation and the event that a problem is about, as callers are shown them.
+    /// The public ids of the conversation and the event that a problem concerns.
     pub fn ids_of(&self, problem: &Problem) -> (Option<String>, Option<String>) {
         let Some(key) = problem.conversation else { return (None, None) };
         let conversation = self.ids.get(&(key, None));
@@ -59,7 +61,7 @@ impl Report {
         )
     }
 
-    /// A problem with where it is, as a person is told.
+    /// A problem and its place, as text.
     pub fn line(&self, problem: &Problem) -> String {
         match self.ids_of(problem) {
             (Some(conversation), Some(event)) => format!("{conversation}, {event}, {problem}"),
@@ -82,7 +84,7 @@ impl Report {
                     db.one(sql, &[workspace.into(), key.0.into()], |row| row::uid(row, 0))
                 }
             };
-            // What cannot be read is named by its numbers.
+            // An unreadable one is named by its numbers.
             if let Ok(Some(uid)) = found {
                 self.ids.insert((key, seq), uid);
             }
@@ -90,7 +92,7 @@ impl Report {
     }
 }
 
-/// One thing that does not fit, and where.
+/// One inconsistency and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub conversation: Option<ConversationKey>,
@@ -111,14 +113,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Examines what is kept in a place.
+/// Examines the data in a place.
 pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     place.must_be_there().map_err(database)?;
     let lost = newest::lost(place).map_err(database)?;
     let db = place.examiner().map_err(database)?;
     schema::check(&*db, place.schema()).map_err(|why| match lost.clone() {
-        // There may be nothing left that could be checked.
+        // Possibly nothing is left to check.
         Some(lost) => OpenError::Lost { place: place.clone(), lost },
         None => OpenError::Schema { place: place.clone(), why },
     })?;
@@ -135,15 +137,16 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     Ok(report)
 }
 
-/// What is sealed in a place of endpoints and inboxes. Whether it can be opened is for whoever has the key.
+/// The sealed secrets of endpoints and inboxes. Only the owner of the key can check that they can
+/// be decrypted.
 #[derive(Clone, Debug)]
 pub struct Sealed {
     pub workspace: Uid,
-    /// What each is.
+    /// Each with its description.
     pub all: Vec<(String, Secret)>,
 }
 
-/// None in a place that is empty, or of a version that had no such things.
+/// None in an empty place, or in one of a version without sealed secrets.
 pub fn sealed(place: &Place) -> Result<Option<Sealed>, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     let db = place.examiner().map_err(database)?;
@@ -166,7 +169,7 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
     Ok(report)
 }
 
-/// All but the file itself.
+/// All checks except that of the file itself.
 pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<()> {
     let Some(tenant) = directory::tenant(db)? else { return Ok(()) };
     let everybody = match directory::load(db, &tenant, Timestamp(0)) {
@@ -187,7 +190,7 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
     let version = schema::check(db, schema).unwrap_or(0);
     let has = |since| schema.has(version, since);
     for key in keys {
-        // Each conversation as of one moment, so that a host at work is never caught half-way.
+        // Each conversation as of one moment, so that a running host cannot cause false findings.
         db.begin_reading()?;
         let looked = Look::at(db, &tenant, &everybody, key, &has, report);
         db.rollback()?;
@@ -198,7 +201,7 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
             other => other?,
         }
     }
-    // A folder of an older version lacks some of it until a host has opened it.
+    // A folder of an older version lacks some of the tables until a host has opened it.
     let whole = Whole { db, tenant: &tenant, everybody: &everybody };
     for check in CHECKS.iter().filter(|check| has(check.since)) {
         db.begin_reading()?;
@@ -209,7 +212,7 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
     Ok(())
 }
 
-/// What is looked at beside the conversations, in order.
+/// The checks besides those of conversations, in order.
 const CHECKS: [Check; 6] = [
     assets::CHECK,
     projects::CHECK,
@@ -219,9 +222,9 @@ const CHECKS: [Check; 6] = [
     approvals::CHECK,
 ];
 
-/// A look at something of the whole workspace.
+/// A check of something in the whole workspace.
 struct Check {
-    /// The first version that has it.
+    /// The first version that has the data.
     since: Since,
     look: fn(&Whole<'_>, &mut Report) -> Result<()>,
 }
@@ -239,7 +242,7 @@ pub(crate) struct Look<'a> {
     pub(crate) workspace: i64,
     pub(crate) directory: &'a Directory,
     pub(crate) key: ConversationKey,
-    /// Whether the database's version has what came with another one.
+    /// Whether the database's version has what was added in another one.
     pub(crate) has: &'a dyn Fn(Since) -> bool,
     pub(crate) report: &'a mut Report,
 }
@@ -271,7 +274,7 @@ impl<'a> Look<'a> {
         look.check_stimuli()?;
         let before = look.report.problems.len();
         look.check_open(&head, &replayed.told)?;
-        // What is open is compared with, if it can be read.
+        // Comparisons with open events are possible only if those can be read.
         if look.report.problems.len() == before {
             look.check_turns()?;
         }

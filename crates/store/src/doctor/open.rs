@@ -1,4 +1,4 @@
-//! What is not in the log: open events, receipts and cursors, checked by what must hold of them.
+//! Checks the data that is not in the log, open events, receipts and cursors, by its invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// The row must be of an event of this log.
+    /// The row must belong to an event of this log.
     fn check_row(&mut self, open: &Open, head: &Head, told: &BTreeMap<Seq, Uid>) -> Result<()> {
         let at = EventRef { conversation: self.key, seq: open.seq };
         let uid = match told.get(&open.seq) {
@@ -64,7 +64,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Rows that cannot be read are a problem, and then none of the table is looked at.
+    /// Unreadable rows are a problem, and then the table is not examined further.
     fn rows(&mut self, what: &str, rows: Result<Vec<Open>>) -> Result<Vec<Open>> {
         match rows {
             Err(Error::Corrupt(why)) => {

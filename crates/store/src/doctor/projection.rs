@@ -1,4 +1,4 @@
-//! Comparing what the tables say with what the log says.
+//! Compares the tables with the replayed log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;

@@ -1,4 +1,5 @@
-//! Projects: that each is what it should be by itself, and that the rosters of channels have whom it mirrors.
+//! Checks projects: each is valid by itself, and the rosters of channels contain the members that
+//! it mirrors.
 
 use chorus_core::model::ids::{Prefix, Timestamp};
 

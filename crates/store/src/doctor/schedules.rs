@@ -1,4 +1,5 @@
-//! Schedules: within their number, and with a next time unless they are paused.
+//! Checks schedules: their number is within the limit, and each has a next time unless it is
+//! paused.
 
 use chorus_core::model::limits;
 

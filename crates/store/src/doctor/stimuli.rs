@@ -1,4 +1,5 @@
-//! The queue of stimuli: within its cap, one claimed at most, and what was said is in the log.
+//! Checks the queue of stimuli: it is within its cap, at most one is claimed, and dispatched ones
+//! are in the log.
 
 use chorus_core::model::limits;
 use chorus_core::model::stimulus::{StimulusState, queue};
@@ -43,7 +44,7 @@ impl Look<'_> {
                 self.found(None, "a stimulus was said, and it is not known where");
                 continue;
             };
-            // What was dropped cannot be looked at any more.
+            // Dropped events cannot be checked any more.
             let at = event::find(self.db, self.workspace, uid)?;
             if at.is_some_and(|at| at.conversation != self.key) {
                 self.found(None, "a stimulus was said in another conversation");

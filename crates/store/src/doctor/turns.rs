@@ -1,4 +1,4 @@
-//! Who speaks about which subject: whoever has the turn has something open to answer.
+//! Checks turns: a member that holds one has an open event to answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Files, on their way out and in.
+//! Files in an export and an import.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Reading {
 }
 
 impl Writing {
-    /// A file; before the conversations that refer to it.
+    /// Writes a file; before the conversations that refer to it.
     pub fn asset(&mut self, kept: &Kept) -> std::result::Result<(), Refused> {
         let asset = &kept.asset;
         self.known(asset.by)?;

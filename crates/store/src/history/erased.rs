@@ -1,11 +1,11 @@
-//! Events of a stretch that say that others were erased.
+//! Erased events of a range, and the events that record their erasure.
 
 use std::collections::BTreeSet;
 
 use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::Seq;
 
-/// Events that say nothing any more, until their erasure is found in the log.
+/// Events without content, until their erasure is found in the log.
 #[derive(Debug, Default)]
 pub struct Erased(BTreeSet<Seq>);
 
@@ -19,7 +19,7 @@ impl Erased {
         }
     }
 
-    /// One whose erasure was not found.
+    /// An erased event whose erasure was not found.
     pub fn unsaid(&self) -> Option<Seq> {
         self.0.first().copied()
     }

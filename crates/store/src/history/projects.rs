@@ -1,4 +1,4 @@
-//! Projects of a history.
+//! Projects in an import.
 
 use chorus_core::model::project::Project;
 
@@ -6,7 +6,7 @@ use super::{Refused, Writing, unfit};
 use crate::{conversation, project, thread};
 
 impl Writing {
-    /// A project with its tasks; after the conversations that it is linked to.
+    /// Writes a project with its tasks; after the conversations that it is linked to.
     pub fn project(&mut self, of: Project) -> Result<(), Refused> {
         self.known(of.created_by)?;
         if let Some(flaw) = of.flaws(&self.directory).first() {

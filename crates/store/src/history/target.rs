@@ -1,4 +1,4 @@
-//! What an import is written to, and how it stays nobody's until it is whole.
+//! The target of an import, and how it stays unusable until it is complete.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::db::{self, Db};
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
 
-/// What is incomplete until all is written.
+/// The kinds of incomplete targets.
 pub(super) enum Target {
-    /// A folder beside its place.
+    /// A folder next to its place.
     Folder { data: PathBuf, partial: PathBuf },
     /// One transaction.
     Database,
@@ -31,7 +31,7 @@ impl Target {
         })
     }
 
-    /// A thousand rows more: memory holds none of them.
+    /// Another thousand rows: none of them stay in memory.
     pub(super) fn rest(&self, db: &dyn Db) -> db::Result<()> {
         match self {
             Self::Folder { .. } => {
@@ -43,7 +43,7 @@ impl Target {
         }
     }
 
-    /// All is committed: a folder gets its name.
+    /// Commits everything; a folder gets its name.
     pub(super) fn settle(&self) -> Result<()> {
         match self {
             Self::Folder { data, partial } => backup::settle(partial, data),
@@ -51,7 +51,7 @@ impl Target {
         }
     }
 
-    /// Gone when it was settled; what is left over is removed by the next try too.
+    /// After settling there is nothing to remove. The next attempt removes leftovers too.
     pub(super) fn clear(&self) {
         if let Self::Folder { partial, .. } = self {
             let _ = fs::remove_dir_all(partial);
@@ -59,16 +59,17 @@ impl Target {
     }
 }
 
-/// A database in a folder beside its place.
+/// A database in a folder next to its place.
 fn new_folder(data: &Path) -> Result<(PathBuf, Sqlite)> {
     backup::must_be_empty(data)?;
     let partial = backup::beside(data);
     let io = |error| BackupError::Io { path: partial.clone(), error };
-    // What an interrupted one has left is nobody's.
+    // An interrupted import may have left this behind.
     if partial.exists() {
         fs::remove_dir_all(&partial).map_err(io)?;
     }
-    // Made as a host makes it; the lock is let go, since nobody starts on a folder of this name.
+    // Made as a host makes it. The lock is released, because no host starts on a folder with this
+    // name.
     let made = Folder::hold(&partial).and_then(|folder| folder.database());
     let file = made.map_err(|e| BackupError::Open(crate::OpenError::Folder(e)))?;
     let db = Sqlite::writer(&file, None, Sync::Full)?;

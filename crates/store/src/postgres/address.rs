@@ -1,5 +1,5 @@
-//! Which database, as whom, and how: a URL, filled up from the `PG*` variables and the password file, as every
-//! PostgreSQL program reads them.
+//! The address of a database: a URL, completed from the `PG*` variables and the password file, as
+//! in every PostgreSQL program.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// How long connecting may take, when the URL does not say.
+/// How long connecting may take, if the URL does not say.
 const CONNECT: Duration = Duration::from_secs(10);
-/// After which a silent network is taken for a broken one.
+/// A network that is silent for this long counts as broken.
 const SILENT: Duration = Duration::from_secs(30);
 
-/// Where a database is. It shows itself without its password.
+/// The address of a database. Its `Debug` output omits the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     pub(super) config: Config,
@@ -25,7 +25,7 @@ pub struct Address {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tls {
     pub(super) proof: Proof,
-    /// `sslrootcert`; none are the roots that browsers trust.
+    /// `sslrootcert`; if unset, the roots that browsers trust.
     pub(super) roots: Option<PathBuf>,
     /// `sslcert` and `sslkey`.
     pub(super) own: Option<(PathBuf, PathBuf)>,
@@ -33,15 +33,15 @@ pub(super) struct Tls {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// `disable`, `prefer` and `require`: whoever answers.
+    /// `disable`, `prefer` and `require`: any server.
     Nothing,
-    /// `verify-ca`: somebody whom the roots vouch for.
+    /// `verify-ca`: a server whose certificate the roots confirm.
     Root,
-    /// `verify-full`: the host that was asked for.
+    /// `verify-full`: the server with the requested host name.
     Name,
 }
 
-/// Why an address cannot be used, in a sentence without its password.
+/// Why an address cannot be used, as text without its password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressError(String);
 
@@ -63,7 +63,7 @@ impl Address {
         Self::of(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
-    /// Reads a URL; `variable` gives the variables there are.
+    /// Reads a URL; `variable` returns environment variables.
     pub fn of(url: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, AddressError> {
         let schemes = ["postgres://", "postgresql://"];
         if !schemes.iter().any(|scheme| url.starts_with(scheme)) {
@@ -121,7 +121,7 @@ impl Address {
     }
 }
 
-/// Parameters that are ours to answer, and the variables that stand for them.
+/// Parameters that this program handles itself, and the variables for them.
 const SSL: [(&str, &str); 4] = [
     ("sslmode", "PGSSLMODE"),
     ("sslrootcert", "PGSSLROOTCERT"),
@@ -131,7 +131,7 @@ const SSL: [(&str, &str); 4] = [
 
 type Pairs = Vec<(String, String)>;
 
-/// The URL without what is said of TLS in it, and that.
+/// Splits the TLS parameters from the URL.
 fn without_ssl(url: &str) -> Result<(String, Pairs), AddressError> {
     let Some((before, query)) = url.split_once('?') else {
         return Ok((url.to_owned(), Vec::new()));
@@ -151,7 +151,7 @@ fn without_ssl(url: &str) -> Result<(String, Pairs), AddressError> {
     Ok((plain, ssl))
 }
 
-/// The URL with a port for each host that has none.
+/// Adds the port to each host in the URL that has none.
 fn with_port(url: &str, port: u16) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -198,7 +198,7 @@ fn tls(
     let (mode, proof) = match get("sslmode") {
         Some("disable") => (SslMode::Disable, Proof::Nothing),
         None | Some("prefer") => (SslMode::Prefer, Proof::Nothing),
-        // As libpq has it: whoever has a root wants it asked.
+        // As in libpq: if there is a root certificate, it is used.
         Some("require") if roots.is_some() => (SslMode::Require, Proof::Root),
         Some("require") => (SslMode::Require, Proof::Nothing),
         Some("verify-ca") => (SslMode::Require, Proof::Root),
@@ -209,7 +209,7 @@ fn tls(
             ));
         }
     };
-    // A socket in the file system has no wire to protect.
+    // A Unix socket has no network connection to protect.
     let local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
     config.ssl_mode(if local { SslMode::Disable } else { mode });
     let own = match (get("sslcert"), get("sslkey")) {
@@ -220,14 +220,14 @@ fn tls(
     Ok(Tls { proof, roots, own })
 }
 
-/// Where Debian's package listens, else where PostgreSQL's own sources do.
+/// The socket directory of Debian's package if it exists, otherwise PostgreSQL's default.
 fn default_host() -> String {
     let folders = ["/var/run/postgresql", "/tmp"];
     let listens = |folder: &&str| Path::new(folder).join(".s.PGSQL.5432").exists();
     folders.iter().find(|f| listens(f)).map_or_else(|| "localhost".to_owned(), |f| (*f).to_owned())
 }
 
-/// The innermost reason: what is around it may hold the URL.
+/// The innermost cause, because the outer messages may contain the URL.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

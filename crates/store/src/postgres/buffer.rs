@@ -1,8 +1,8 @@
-//! Rows of a batch until they are written with one statement a table.
+//! Collects a batch's row changes until they are written with one statement per table.
 //!
-//! Invariant: a key stands once in what is put or removed, with what was last said of it, and in the order of
-//! keys, so that two writers would lock rows in one order. Removals are written first, then
-//! insertions; so nothing is removed that was inserted and not yet written.
+//! Invariant: each key occurs once among the written or removed rows, with its latest value, and
+//! keys are sorted, so that two writers would lock rows in the same order. Removals are written
+//! before insertions, so nothing is removed that was inserted and not yet written.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::db::{RowChange, Table, Value};
 
 #[derive(Default)]
 pub(super) struct Buffer {
-    /// In the order in which tables were first written to.
+    /// In the order of first use.
     tables: Vec<Rows>,
 }
 
-/// What is to be written to one table.
+/// The pending changes of one table.
 pub(super) struct Rows {
     pub(super) table: &'static Table,
     inserted: Vec<Vec<Kept>>,
     /// By key.
     placed: BTreeMap<Vec<u8>, Vec<Kept>>,
-    /// The keys of those that go.
+    /// The keys of removed rows.
     removed: BTreeMap<Vec<u8>, Vec<Kept>>,
 }
 
@@ -30,7 +30,7 @@ impl Buffer {
         self.tables.is_empty()
     }
 
-    /// Whether the change must not be put aside before what is there is written.
+    /// Whether pending changes must be written before this one can be added.
     pub(super) fn stands_in_the_way(&self, table: &'static Table, change: RowChange) -> bool {
         let inserted = |rows: &Rows| rows.table.name == table.name && !rows.inserted.is_empty();
         change == RowChange::Remove && self.tables.iter().any(inserted)
@@ -92,7 +92,7 @@ fn columns(rows: Vec<Vec<Kept>>) -> Vec<Column> {
     columns
 }
 
-/// A key as bytes that sort as its values do.
+/// A key as bytes with the same sort order as its values.
 fn key(values: &[Value<'_>]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(values.len() * 8);
     for value in values {

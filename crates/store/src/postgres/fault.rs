@@ -1,4 +1,4 @@
-//! What PostgreSQL says went wrong, as the store's own errors.
+//! Maps PostgreSQL's errors to the store's own.
 
 use std::error::Error as _;
 
@@ -7,7 +7,7 @@ use tokio_postgres::error::{DbError, SqlState};
 use super::address::Address;
 use crate::db::Error;
 
-/// Of a statement.
+/// The error of a statement.
 pub(super) fn statement(error: &tokio_postgres::Error) -> Error {
     if let Some(found) = error.as_db_error() {
         let why = said(found);
@@ -23,7 +23,7 @@ pub(super) fn statement(error: &tokio_postgres::Error) -> Error {
     if error.is_closed() || broken { Error::Lost(why) } else { Error::Engine(why) }
 }
 
-/// Of connecting, with what to do about it.
+/// The error of connecting, with what to do about it.
 pub(super) fn connecting(error: &tokio_postgres::Error, address: &Address) -> Error {
     let user = address.config.get_user().unwrap_or_default();
     let Some(found) = error.as_db_error() else {
@@ -44,7 +44,7 @@ pub(super) fn connecting(error: &tokio_postgres::Error, address: &Address) -> Er
     }
 }
 
-/// Whether this connection is of no more use: the server ends it, or it has become one that only reads.
+/// Whether this connection is unusable: the server has ended it, or it has become read-only.
 fn ends_connection(code: &SqlState) -> bool {
     code.code().starts_with("08")
         || [

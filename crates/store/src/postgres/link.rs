@@ -1,4 +1,4 @@
-//! One connection while it lasts: how it is made, what is set on it, and its prepared statements.
+//! One connection during its lifetime: how it is made and configured, and its prepared statements.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,57 +17,59 @@ use super::tls;
 use crate::db::Sync;
 use crate::db::{Error, Result, RowChange, TRACE};
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// A writer that shares with nobody.
+    /// An exclusive writer.
     Write(Sync),
     /// The one writer of a host.
     Host(Sync),
-    /// Reads that somebody waits for.
+    /// Interactive reads.
     Read,
-    /// Reads of everything: a doctor's, or an export's.
+    /// Reads of everything, for a doctor or an export.
     Examine,
 }
 
-/// The longest a statement of a batch or of a read may take.
+/// Statement timeout of batches and reads.
 const STATEMENT: Duration = Duration::from_secs(30);
-/// The longest one of a read of everything, or of a migration, may be silent.
+/// Statement timeout of reads of everything and of migrations.
 const LONG: Duration = Duration::from_secs(3_600);
-/// How much longer than the server we wait for its word.
+/// How much longer than the server this program waits for an answer.
 const GRACE: Duration = Duration::from_secs(5);
-/// Oldest version that is known to have all that is used (`pg_current_xact_id`, HOT pruning of dead rows).
+/// Oldest version that is known to have all features used (`pg_current_xact_id`, HOT pruning of
+/// dead rows).
 const VERSION: i32 = 13;
 
 pub(super) struct Link {
     pub(super) client: Client,
     prepared: RefCell<HashMap<String, Statement>>,
-    /// Those that change many rows of a table.
+    /// Prepared statements that change many rows of a table.
     pub(super) arrays: RefCell<HashMap<(&'static str, RowChange), Statement>>,
     /// How long an answer may take.
     limit: Duration,
-    /// The server's process for it, and since when: with both it can be ended and no other.
+    /// The server process of this connection and its start time. Together they identify it, so that
+    /// it can be terminated and no other.
     pub(super) backend: (i32, String),
 }
 
-/// How long a writer waits for a connection that is being made anew: everybody waits with it.
+/// How long a writer waits for reconnecting, during which everybody waits.
 const MOMENT: Duration = Duration::from_millis(250);
 
-/// A connection on its way.
+/// A connection that is being made.
 pub(super) struct Dialing(Receiver<Result<Link>>);
 
 impl Dialing {
     pub(super) fn begin(address: Arc<Address>, what: Use) -> Result<Self> {
         let (made, wanted) = mpsc::channel();
         let thread = std::thread::Builder::new().name("postgres dial".to_owned());
-        // Nobody may want it any more; then it is closed.
+        // If nobody wants it any more, it is closed.
         let dial = move || drop(made.send(Link::open(&address, what)));
         let begun = thread.spawn(dial);
         begun.map_err(|why| Error::Lost(format!("no thread for a connection: {why}")))?;
         Ok(Self(wanted))
     }
 
-    /// What came of it; none when it is not there within a moment.
+    /// The outcome; none if it is not available within a moment.
     pub(super) fn take(&self) -> Option<Result<Link>> {
         match self.0.recv_timeout(MOMENT) {
             Ok(made) => Some(made),
@@ -123,7 +125,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Waits for an answer. One that does not come in time is taken for a lost connection.
+    /// Waits for an answer. If there is none in time, the connection counts as lost.
     pub(super) fn wait<T>(
         &self,
         answer: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
@@ -134,7 +136,7 @@ impl Link {
         }
     }
 
-    /// Runs statements that give nothing and take nothing.
+    /// Runs statements without parameters and results.
     pub(super) fn run(&self, sql: &str) -> Result<()> {
         self.wait(self.client.batch_execute(sql))
     }
@@ -150,7 +152,7 @@ impl Link {
         Ok(statement)
     }
 
-    /// Whether this server can be used at all.
+    /// Whether this server is supported.
     fn look(&mut self) -> Result<()> {
         let sql = "SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
             pg_backend_pid(), (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid())";
@@ -173,8 +175,8 @@ impl Link {
     }
 }
 
-/// Every statement reaches its rows by a key, so that its plan is known without statistics: what a planner
-/// would choose instead, on old counts, is turned off.
+/// Every statement reaches its rows by a key, so the right plan is known without statistics.
+/// Alternatives that a planner might choose because of outdated statistics are disabled.
 fn settings(what: Use) -> String {
     let mut settings = "SET client_min_messages = warning; SET jit = off; SET enable_seqscan = off;
         SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -185,7 +187,7 @@ fn settings(what: Use) -> String {
         settings.push_str(&format!("SET statement_timeout = {ms}; SET lock_timeout = {ms};"));
     }
     let idle = match what {
-        // Others wait for what a writer has locked.
+        // Others wait for a writer's locks.
         Use::Host(_) => Some(STATEMENT / 3),
         Use::Write(_) | Use::Read => Some(STATEMENT * 2),
         Use::Examine => None,
@@ -194,13 +196,13 @@ fn settings(what: Use) -> String {
         settings.push_str(&format!("SET idle_in_transaction_session_timeout = {idle};"));
     }
     if matches!(what, Use::Host(_)) {
-        // A machine that is gone without a word has its locks no longer than this.
+        // The locks of a machine that disappeared are released after this time.
         settings.push_str(
             "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;",
         );
     }
     match what {
-        // A server may be set up to answer first.
+        // A server may be configured to answer before syncing.
         Use::Write(how) | Use::Host(how) if how != Sync::DangerousNormal => settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit') = 'off';",

@@ -1,7 +1,7 @@
-//! Hearing of what other hosts do, on a connection of its own.
+//! Listens for notifications from other hosts, on a separate connection.
 //!
-//! Nothing hangs on a word that was heard: it only says when to look. It is looked from time to time as well, and
-//! whenever the connection was made anew.
+//! Nothing depends on receiving a notification: it only says when to look. The other hosts are also
+//! checked periodically, and after every reconnect.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use super::tls;
 use crate::db::Heard;
 use crate::db::Result;
 
-/// How often it is looked although nothing was heard.
+/// How often the other hosts are checked without a notification.
 const LOOK: Duration = Duration::from_secs(5);
-/// How soon a connection that was lost is made anew.
+/// Delay before a lost connection is made again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Words that wait; one that does not fit says nothing that those do not.
+/// Pending notifications. One that does not fit adds nothing to those that are waiting.
 const WORDS: usize = 64;
 
-/// Ends when it is dropped.
+/// Stops listening when it is dropped.
 pub(super) struct Listening(AbortHandle);
 
 impl Drop for Listening {
@@ -35,7 +35,7 @@ impl Drop for Listening {
     }
 }
 
-/// Listens for the hosts of this schema, and not to `own` words.
+/// Listens for the hosts of this schema and ignores `own` notifications.
 pub(super) fn start(
     address: Arc<Address>,
     schema: String,
@@ -90,7 +90,7 @@ async fn connect(
     Ok((client, heard))
 }
 
-/// Drives a connection until it ends, and passes on what it is told.
+/// Drives a connection until it ends, and forwards its notifications.
 async fn forward<S, T>(mut connection: Connection<S, T>, words: mpsc::Sender<String>)
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -1,13 +1,13 @@
-//! PostgreSQL as an engine: many hosts' worth of rows in a database that others run.
+//! PostgreSQL as an engine: a database on a server, which several hosts may share.
 //!
-//! Invariant: what a batch changes is put aside, one row a key, and written with one statement a table before
-//! anything is read, and before the commit ([`Db::flush`]). Statements are sent without waiting for the one
-//! before: a batch is two round trips, its rows and its commit. A commit whose answer is lost is asked after
-//! by the number of its transaction (design section 3, "The store").
+//! Invariant: a batch's changes are buffered, one row per key, and written with one statement per
+//! table before anything is read and before the commit ([`Db::flush`]). Statements are pipelined: a
+//! batch takes two round trips, for its rows and its commit. If the answer to a commit is lost, its
+//! fate is looked up by its transaction id (design section 3, "The store").
 //!
-//! Locks of the writer's connection say which hosts there are and whether one has the database for itself
-//! (`shared`); they end with that connection. Whether another host wrote between two connections of ours is told
-//! by the number in `turn`.
+//! Advisory locks of the writer's connection show which hosts are alive and whether one has the
+//! database exclusively (`shared`); they end with that connection. The number in `turn` shows
+//! whether another host wrote between two of this host's connections.
 
 mod address;
 mod buffer;
@@ -43,27 +43,27 @@ pub struct Postgres {
     address: Arc<Address>,
     what: Use,
     link: RefCell<Link>,
-    /// The next one, while it is on its way.
+    /// The next connection, while it is being made.
     dialing: RefCell<Option<Dialing>>,
     state: Cell<State>,
-    /// A statement of the transaction failed: nothing of it can be committed.
+    /// A statement of the transaction failed, so it cannot be committed.
     failed: Cell<bool>,
-    /// The connection is of no more use.
+    /// The connection is unusable.
     lost: Cell<bool>,
-    /// Rows are being shown: the connection is not free for another statement.
+    /// Rows are being read: the connection is not free for another statement.
     showing: Cell<bool>,
     buffer: RefCell<Buffer>,
-    /// The number of the transaction that writes, once it has written.
+    /// The id of the write transaction, once it has written.
     number: RefCell<Option<String>>,
-    /// Of a commit whose answer was lost.
+    /// The id of a commit whose answer was lost.
     unknown: RefCell<Option<String>>,
-    /// Of a host: who it is among the database's hosts.
+    /// A host's place among the database's hosts.
     standing: Cell<Standing>,
-    /// The commit wakes the other hosts.
+    /// The commit notifies the other hosts.
     tells: Cell<bool>,
 }
 
-/// Whether a transaction is under way. It begins with its first statement, in the same message.
+/// The state of the transaction. It begins with its first statement, in the same message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     None,
@@ -74,15 +74,16 @@ enum State {
 const WRITING: &str = "BEGIN";
 const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// The lock of a database's hosts: this number is ours, the other the schema's.
+/// The lock for a database's hosts: this is the first number, the schema's is the second.
 const LOCK: i32 = 0x0c40_5a05;
 
-/// How long the server may take to see that a host has ended which had the lock, and how often we look.
+/// How long the server may take to notice that a host with the lock has ended, and how often to
+/// check.
 const LET_GO: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Postgres {
-    /// A connection that writes and shares with nobody. Refused while a host has the database.
+    /// An exclusive write connection. Refused while a host has the database.
     pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
         let this = Self::open(address, Use::Write(sync))?;
         let until = Instant::now() + LET_GO;
@@ -98,12 +99,12 @@ impl Postgres {
         Ok(this)
     }
 
-    /// A connection for reads that somebody waits for.
+    /// A connection for interactive reads.
     pub fn reader(address: &Arc<Address>) -> Result<Self> {
         Self::open(address, Use::Read)
     }
 
-    /// A connection for a look at everything, however long it takes.
+    /// A connection for reading everything, however long it takes.
     pub fn examiner(address: &Arc<Address>) -> Result<Self> {
         Self::open(address, Use::Examine)
     }
@@ -126,7 +127,8 @@ impl Postgres {
         })
     }
 
-    /// A new connection, when there is one within a moment; else it goes on being made until the next call.
+    /// A new connection, if there is one within a moment. Otherwise connecting continues until the
+    /// next call.
     fn dial(&self) -> Result<Link> {
         let dialing = match self.dialing.take() {
             Some(dialing) => dialing,
@@ -137,12 +139,13 @@ impl Postgres {
                 *self.dialing.borrow_mut() = Some(dialing);
                 Err(Error::Lost("it does not answer yet".to_owned()))
             }
-            // Whatever is wrong, a password that was changed or a server that begins: whoever runs it puts it right.
+            // Whatever is wrong, such as a changed password or a starting server, its administrator
+            // can fix it.
             Some(made) => made.map_err(|error| Error::Lost(error.to_string())),
         }
     }
 
-    /// Ends the transaction in memory.
+    /// Resets the transaction's state in memory.
     fn reset(&self) {
         self.state.set(State::None);
         self.failed.set(false);
@@ -163,7 +166,7 @@ impl Db for Postgres {
             self.flush()?;
         }
         self.buffer.borrow_mut().keep(table, how, values);
-        // Outside of a transaction nothing says when it ends.
+        // Outside of a transaction nothing marks the end of the changes.
         if self.state.get() == State::None { self.flush() } else { Ok(()) }
     }
 
@@ -226,7 +229,7 @@ impl Db for Postgres {
         self.flush()?;
         let open = self.state.get() == State::Open;
         if self.failed.get() {
-            // PostgreSQL would answer that it is done, and have rolled back.
+            // PostgreSQL would report success although it has rolled back.
             return Err(Error::Engine("a statement of the transaction failed".to_owned()));
         }
         if !open {
@@ -241,7 +244,7 @@ impl Db for Postgres {
         let words = self.commit_words();
         self.reset();
         let done = self.link.borrow().run(&words);
-        // Whatever it answers: only the transaction's number tells what became of it.
+        // Whatever the error is, only the transaction id tells its fate.
         done.map_err(|error| {
             self.lost.set(true);
             *self.unknown.borrow_mut() = number;
@@ -273,7 +276,7 @@ impl Db for Postgres {
         let before = self.link.borrow().backend.clone();
         *self.link.borrow_mut() = self.dial()?;
         let db: &dyn Db = self;
-        // A connection that broke on the way may live on at its other end, with the lock.
+        // A broken connection may still be open at its other end, and hold the lock.
         let end = "SELECT pg_terminate_backend(pid)::int FROM pg_stat_activity
             WHERE pid = $1 AND backend_start::text = $2";
         let (process, since) = (i64::from(before.0), before.1);
@@ -283,8 +286,8 @@ impl Db for Postgres {
             self.lost.set(false);
             return Ok(Fate::Undone);
         };
-        // A server that crashed may have forgotten that it gave this number, and begins below it: asked about such
-        // a number, it fails. Whatever it knows has a lower one than the transaction that asks.
+        // A crashed server may have forgotten that it issued this id, and restart below it; a query
+        // for such an id fails. Ids that it knows are lower than that of the querying transaction.
         let status = "SELECT CASE WHEN $1::text::xid8 < pg_current_xact_id()
             THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END";
         let status = db.one(status, &[unknown.as_str().into()], |row| {
@@ -293,7 +296,8 @@ impl Db for Postgres {
         let fate = match status.as_deref() {
             Some("aborted") => Fate::Undone,
             Some("in progress") => return Err(Error::Lost("a commit is under way".to_owned())),
-            // Or it ended so long ago that its number says nothing: then what it wrote is looked for.
+            // Or it ended so long ago that its id is no longer known. Then its written data is
+            // searched for.
             _ => Fate::Committed,
         };
         self.unknown.take();
@@ -301,13 +305,13 @@ impl Db for Postgres {
         Ok(fate)
     }
 
-    /// What is dead is cleared away by the server itself.
+    /// The server itself vacuums dead rows.
     fn compact(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What was overwritten is gone from the rows. Its old versions in the server's files, log and
-    /// backups are up to whoever runs the server (docs/retention.md).
+    /// The rows no longer contain overwritten data. Old versions in the server's files, log and
+    /// backups are the administrator's responsibility (docs/retention.md).
     fn thoroughly(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         work()
     }
@@ -320,7 +324,7 @@ impl Db for Postgres {
         Ok(false)
     }
 
-    /// Its pages are not ours to look at.
+    /// The server's pages cannot be examined from here.
     fn check_file(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

@@ -1,5 +1,5 @@
-//! The password file (`~/.pgpass`, `PGPASSFILE`): lines of `host:port:database:user:password`, the first that
-//! fits. One that others may read is not used, as everywhere.
+//! The password file (`~/.pgpass`, `PGPASSFILE`): lines of `host:port:database:user:password`, of
+//! which the first match counts. A file that others may read is ignored, as in libpq.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ pub(super) fn find(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -
     let text = fs::read_to_string(&path).ok()?;
     let host = match config.get_hosts().first()? {
         Host::Tcp(name) => name.clone(),
-        // Sockets in their usual place stand under this name.
+        // Sockets in the default directory use this name.
         Host::Unix(path) if path.ends_with("postgresql") || path.ends_with("tmp") => {
             "localhost".into()
         }
@@ -30,7 +30,7 @@ pub(super) fn find(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| password(line, &wanted))
 }
 
-/// The password of a line whose four fields fit.
+/// The password of a line whose four fields match.
 fn password(line: &str, wanted: &[&str; 4]) -> Option<String> {
     let mut fields = fields(line).into_iter();
     for wanted in wanted {
@@ -42,7 +42,7 @@ fn password(line: &str, wanted: &[&str; 4]) -> Option<String> {
     fields.next()
 }
 
-/// Fields end with a colon; a backslash takes the next letter as it is.
+/// Fields end with a colon; a backslash escapes the next character.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut letters) = (vec![String::new()], line.chars());
     while let Some(letter) = letters.next() {

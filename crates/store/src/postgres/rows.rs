@@ -1,4 +1,4 @@
-//! Statements on their way, and the rows of a batch.
+//! Pipelined statements, and the rows of a batch.
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use super::value::Shown;
 use super::{Postgres, State};
 use crate::db::{Error, Result, Row, RowChange, Table};
 
-/// Statements sent at once: up to thirty of them `join_all` polls in order, and so sends them in order.
+/// Statements sent at once. Up to thirty futures, `join_all` polls in order and so sends in order.
 const AT_ONCE: usize = 24;
 
 type Answer<T> = std::result::Result<T, tokio_postgres::Error>;
@@ -31,7 +31,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Sends a statement, behind the beginning of its transaction, and waits for its answer.
+    /// Sends a statement after the start of its transaction, and waits for its answer.
     pub(super) fn send<T>(&self, link: &Link, run: impl Future<Output = Answer<T>>) -> Result<T> {
         if self.showing.get() {
             return Err(Error::Engine("a statement within the rows of another".to_owned()));
@@ -45,7 +45,7 @@ impl Postgres {
         self.noting(link.wait(both))
     }
 
-    /// Remembers that a statement of the transaction failed, or that the connection is gone.
+    /// Records that a statement of the transaction failed, or that the connection is lost.
     pub(super) fn noting<T>(&self, answer: Result<T>) -> Result<T> {
         if matches!(answer, Err(Error::Lost(_))) {
             self.lost.set(true);
@@ -77,7 +77,7 @@ impl Postgres {
         }
     }
 
-    /// Writes what was put aside, with one statement a table and kind of change.
+    /// Writes the buffered changes, with one statement per table and kind of change.
     pub(super) fn write_rows(&self) -> Result<()> {
         if self.buffer.borrow().is_empty() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Postgres {
         }
         for some in prepared.chunks(AT_ONCE) {
             let client = &link.client;
-            // Which transaction it is, is asked once it has written.
+            // The transaction id is requested once it has written.
             let ask = self.state.get() != State::None && self.number.borrow().is_none();
             let run = join_all(some.iter().map(|(statement, columns)| async move {
                 client.execute_raw(statement, columns).await.map(drop)
@@ -110,7 +110,7 @@ impl Postgres {
     }
 }
 
-/// The number of the transaction under way.
+/// The id of the current transaction.
 pub(super) async fn number(link: &Link, ask: bool) -> Answer<Option<String>> {
     if !ask {
         return Ok(None);
@@ -122,7 +122,7 @@ pub(super) async fn number(link: &Link, ask: bool) -> Answer<Option<String>> {
     }))
 }
 
-/// No row is shown any more, also when showing them panicked.
+/// Marks the end of reading rows, even after a panic.
 struct Shows<'a>(&'a Postgres);
 
 impl Drop for Shows<'_> {
@@ -131,12 +131,12 @@ impl Drop for Shows<'_> {
     }
 }
 
-/// The statement that makes one change to many rows, each column an array.
+/// The statement that makes one kind of change to many rows, with an array for each column.
 fn over_arrays(link: &Link, table: &Table, how: RowChange) -> Result<Statement> {
     if let Some(known) = link.arrays.borrow().get(&(table.name, how)) {
         return Ok(known.clone());
     }
-    // What its columns are is said by the statement for one row.
+    // The single-row statement tells the column types.
     let one = link.prepare(table.statement(how))?;
     let arrays = one.params().iter().zip(1..).map(|(ty, n)| {
         let ty = match *ty {

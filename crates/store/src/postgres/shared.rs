@@ -1,7 +1,8 @@
-//! One host among several: who it is, and whether it has the database for itself.
+//! One host among several: its identity, and whether it has the database exclusively.
 //!
-//! Two locks of the writer's connection say so, and end with it: one of each host by its number, by which others see
-//! that it lives; and one of the database, held exclusively by a host that is alone and otherwise by all.
+//! Two advisory locks of the writer's connection say so, and end with it. Each host holds one by
+//! its number, which shows others that it is alive. The other is for the database: held exclusively
+//! by a host that is alone, otherwise shared by all.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,33 +14,35 @@ use crate::db::{Db, Error, Result};
 use crate::db::{Heard, Shared};
 use crate::postgres::Address;
 
-/// How long a host that has the database for itself may take to let another one in.
+/// How long an exclusive host may take to let another one join.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The one workspace of a database, until hosts serve several.
+/// The only workspace of a database, until hosts serve several.
 const WORKSPACE: i64 = 1;
 
-/// The class of the locks by which hosts are seen: no other lock of ours has it, nor the hosts of another schema.
+/// The class of the locks that show live hosts. No other lock of this program uses it, and neither
+/// do hosts of another schema.
 const HOSTS: &str = "(hashtext(current_schema()) & 2147483647)";
 
-/// What is known while the writer's connection lasts.
+/// The state that lasts as long as the writer's connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Standing {
-    /// This host's number, 0 before it has one.
+    /// This host's number, or 0 before it has one.
     host: u32,
     alone: bool,
-    /// The number of the newest news when the database was taken for this host alone.
+    /// The number of the newest news when this host took the database exclusively.
     moved: u64,
     stale: bool,
 }
 
 impl Postgres {
-    /// The connection that writes, of a host that is not yet in.
+    /// The write connection of a host that has not joined yet.
     pub(crate) fn host(address: &Arc<Address>, sync: Sync) -> Result<Self> {
         Self::open(address, Use::Host(sync))
     }
 
-    /// Comes in: alone after `migrate`, or let in by the others, whose schema `check` must find known.
+    /// Joins: exclusively after `migrate`, or as one of several hosts, if `check` accepts their
+    /// schema.
     pub(crate) fn come_in<E>(
         &self,
         migrate: impl FnOnce(&dyn Db) -> std::result::Result<(), E>,
@@ -71,7 +74,7 @@ impl Postgres {
         }
     }
 
-    /// The locks and the standing of a host whose connection was made anew.
+    /// Restores the locks and the identity of a host after a reconnect.
     pub(super) fn come_back(&self) -> Result<()> {
         let Standing { host, alone, moved, .. } = self.standing.get();
         if host == 0 {
@@ -83,13 +86,13 @@ impl Postgres {
         if !self.be_seen()? {
             return Err(Error::Lost("the connection before this one lives on".to_owned()));
         }
-        // Who had company has it again soon, when it was the server that went away.
+        // If the server was down, the other hosts of this database will reconnect soon.
         if !alone && self.try_shared()? {
             self.set(|s| s.stale = true);
             return Ok(());
         }
         if self.try_exclusive()? {
-            // Whoever takes it for itself moves the number.
+            // A host that takes the database exclusively increases the number.
             if !alone || self.newest()? != moved {
                 self.begin_alone()?;
                 self.set(|s| s.stale = true);
@@ -116,7 +119,7 @@ impl Postgres {
         Ok(db.one(sql, &[], |row| row.flag(0))?.unwrap_or(false))
     }
 
-    /// Takes the database for this connection alone; false when another has it.
+    /// Takes the database exclusively for this connection; false when another has it.
     pub(super) fn try_exclusive(&self) -> Result<bool> {
         self.yes(&format!("SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema()))::int"))
     }
@@ -126,12 +129,12 @@ impl Postgres {
         self.yes(&format!("{sql}({LOCK}, hashtext(current_schema()))::int"))
     }
 
-    /// Whether hosts have had this database, of a version that knows of each other.
+    /// Whether the database was used by a version that supports several hosts.
     fn has_hosts(&self) -> Result<bool> {
         self.yes("SELECT count(to_regclass('turn'))::int")
     }
 
-    /// Counts this host among those that the database has had, and shows that it lives.
+    /// Gives this host its number, and shows that it is alive.
     fn enlist(&self) -> Result<()> {
         let db: &dyn Db = self;
         let first = "INSERT INTO turn (workspace, moved) VALUES ($1, 0)
@@ -149,7 +152,7 @@ impl Postgres {
         self.yes(&format!("SELECT pg_try_advisory_lock({HOSTS}, {host})::int"))
     }
 
-    /// No news tell of what a host writes that is alone: the gap in their numbers does.
+    /// An exclusive host writes no news. The gap in their numbers tells other hosts that it wrote.
     fn begin_alone(&self) -> Result<()> {
         let db: &dyn Db = self;
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1 RETURNING moved";
@@ -158,14 +161,14 @@ impl Postgres {
         Ok(())
     }
 
-    /// Asks the host that has the database for itself to let others in.
+    /// Asks the exclusive host to let others join.
     fn call(&self) -> Result<()> {
         let host = self.standing.get().host;
         self.yes(&format!("SELECT count(pg_notify('chorus', current_schema() || ' {host}'))::int"))
             .map(drop)
     }
 
-    /// What ends the transaction under way.
+    /// The statement that ends the current transaction.
     pub(super) fn commit_words(&self) -> String {
         match self.tells.take() {
             false => "COMMIT".to_owned(),

@@ -1,4 +1,4 @@
-//! What an address says, and whence.
+//! What an address resolves to, and from which sources.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
-//! The one thread on which all connections of this process read and write, and how others wait for it.
+//! The one thread that drives all connections of this process, and how callers wait for it.
 //!
-//! Whoever asks blocks until the answer is there, as with a file: it needs no runtime of its own and may stand
-//! on any thread. Invariant: nobody waits longer than the time it gave.
+//! Callers block until the answer arrives, as with a file, so they need no async runtime and may be
+//! on any thread. Invariant: nobody waits longer than the given time.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,10 +14,10 @@ use tokio::runtime::{Builder, Handle};
 
 use crate::db::{Error, Result};
 
-/// Lives as long as the process: connections come and go on it.
+/// Lives as long as the process, across connections.
 static THREAD: Mutex<Option<Handle>> = Mutex::new(None);
 
-/// Where connections are driven.
+/// The runtime that drives the connections.
 pub(super) fn handle() -> Result<Handle> {
     let mut thread = THREAD.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(handle) = &*thread {
@@ -32,7 +32,7 @@ pub(super) fn handle() -> Result<Handle> {
     Ok(handle)
 }
 
-/// Blocks until `future` is through; none when that takes longer than `limit`.
+/// Blocks until `future` completes; none when that takes longer than `limit`.
 pub(super) fn wait<T>(future: impl Future<Output = T>, limit: Duration) -> Option<T> {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));

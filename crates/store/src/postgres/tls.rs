@@ -1,4 +1,4 @@
-//! What `sslmode` asks of the server's certificate, with rustls.
+//! Verification of the server's certificate according to `sslmode`, with rustls.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -73,8 +73,8 @@ fn wrong(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::Engine(format!("{}: {why}", path.display()))
 }
 
-/// Takes a certificate that the roots vouch for, whatever its name; or, without roots, any. What the peer
-/// signs must be signed with it all the same.
+/// Accepts a certificate that the roots confirm, whatever its name; without roots, any. The peer
+/// must still prove that it has the certificate's key.
 #[derive(Debug)]
 struct Lenient {
     by: Option<Arc<WebPkiServerVerifier>>,

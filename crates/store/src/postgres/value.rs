@@ -1,4 +1,4 @@
-//! Values on their way to PostgreSQL and back. Every column is `bigint`, `text` or `bytea`.
+//! Converts values to PostgreSQL and back. Every column is `bigint`, `text` or `bytea`.
 
 use std::error::Error as StdError;
 
@@ -91,7 +91,7 @@ impl ToSql for Column {
     to_sql_checked!();
 }
 
-/// A row as PostgreSQL gave it.
+/// A row from PostgreSQL.
 pub(super) struct Shown(pub(super) tokio_postgres::Row);
 
 impl Row for Shown {

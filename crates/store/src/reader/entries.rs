@@ -1,4 +1,4 @@
-//! Pages of a log, each event with what a reader needs to show it.
+//! Pages of a log, each event with the data for showing it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -16,36 +16,36 @@ use crate::db::{Db, Result, Row, Value};
 use crate::row::maybe_uid;
 use crate::{conversation, event, message, thread};
 
-/// Entries of one page at most: a bounded read.
+/// Most entries of one page: reads are bounded.
 const PAGE: usize = 1_000;
 /// The code of [`Change::Posted`].
 const POSTED: u8 = 5;
 
-/// An event as it stands now.
+/// An event with its present state.
 #[derive(Clone, Debug)]
 pub struct StoredEntry {
     pub entry: Entry,
     /// Edits, deletion and reactions of it, when it is a message.
     pub state: MessageState,
-    /// A message's newest content; its own unless it was edited. None for other events, and for a message
-    /// that was deleted.
+    /// A message's newest content. None for other events and for a deleted message.
     pub content: Option<Message>,
 }
 
-/// Which events of a conversation.
+/// Selects events of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
     All,
     Messages,
-    /// Messages of one thread; its root, which stands before it, is not among them.
+    /// Messages of one thread, without its root, which comes before it.
     Thread(ThreadKey),
-    /// What was done in one thread: changes of its status, and its messages that are no plain talk.
+    /// Actions in one thread: status changes, and messages other than plain talk.
     Acts(ThreadKey),
-    /// What may stand in the feed: messages of the main line that answer none, openings of threads, promotions.
+    /// Candidates for the feed: main-timeline messages that answer none, openings of threads,
+    /// promotions.
     Feed,
 }
 
-/// Where a page begins, and in which direction it goes. Its entries come oldest first always.
+/// Where a page begins, and its direction. Its entries always come oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     After(Seq),
@@ -89,7 +89,7 @@ pub(super) fn page(
     Ok(Some((entries, more)))
 }
 
-/// At most `limit` of what was done in a thread after a seq, for a decision.
+/// At most `limit` actions of a thread after a seq, for a decision.
 pub(crate) fn acts(
     db: &dyn Db,
     workspace: i64,
@@ -143,7 +143,8 @@ pub(super) fn one(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Option<St
 const FEED: &str =
     "AND (e.kind = 16 OR (e.kind IN (5, 10) AND e.thread IS NULL AND e.reply_to IS NULL))";
 
-/// The codes of [`Change::ThreadStatus`] and [`Change::Posted`]; a message's kind stands first in its body.
+/// The codes of [`Change::ThreadStatus`] and [`Change::Posted`]. A message's kind is the first byte
+/// of its body.
 const ACTS: &str =
     "AND e.thread = $4 AND (e.kind = 11 OR (e.kind = 5 AND substr(e.body, 1, 1) <> $5))";
 
@@ -163,7 +164,7 @@ fn read(row: &dyn Row) -> Result<Found> {
     })
 }
 
-/// The ten statements, made once.
+/// The ten statements, built once.
 fn statement(line: Line, backwards: bool) -> &'static str {
     static MADE: [OnceLock<String>; 10] = [const { OnceLock::new() }; 10];
     let (kind, of, limit) = match line {
@@ -189,7 +190,7 @@ fn statement(line: Line, backwards: bool) -> &'static str {
     })
 }
 
-/// One conversation while its entries are made: threads and ids are looked up once.
+/// Caches the threads and ids of one conversation while its entries are built.
 struct Shown<'a> {
     db: &'a dyn Db,
     workspace: i64,

@@ -1,4 +1,4 @@
-//! A channel's feed: what it is about, newest first, each with its thread.
+//! A channel's feed: its subjects, newest first, each with its thread.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::{event, thread};
 pub struct FeedEntry {
     /// A message that opened a subject, the opening of a thread without one, or a promotion.
     pub stored: StoredEntry,
-    /// The message that is promoted.
+    /// The promoted message.
     pub promoted: Option<StoredEntry>,
     pub thread: Option<Arc<Thread>>,
-    /// The message that the thread began with.
+    /// The thread's root message.
     pub root: Option<Uid>,
 }
 
-/// At most `limit` entries before a seq, newest first, and where to read on when there are more.
+/// At most `limit` entries before a seq, newest first, and where to continue when there are more.
 pub(super) fn feed(
     db: &dyn Db,
     workspace: i64,
@@ -51,7 +51,7 @@ pub(super) fn feed(
     Ok((found, None))
 }
 
-/// What only some are shown is in nobody's feed, and a thread that began with a message is that message's.
+/// Ephemeral messages are in no feed, and a thread with a root message appears as that message.
 fn stands(stored: &StoredEntry) -> bool {
     let event = &stored.entry.event;
     let rooted = matches!(&event.change, Change::ThreadOpened(opening) if opening.root.is_some());

@@ -1,8 +1,9 @@
-//! What is committed, for whoever shows it. Never a fact for a decision: the writer has its own.
+//! Readers: committed state for display. They never provide facts for a decision; the writer has
+//! its own.
 //!
-//! Every call sees one moment and takes a bounded time; it blocks for the disk, so async callers keep it
-//! off their threads where that matters. Deliveries are seen here only once they have a row, a second
-//! after their event; the writer's memory knows of the younger ones (`queries::Waiting`).
+//! Every call sees one moment and takes bounded time. It blocks on the disk, so async callers run
+//! it off their threads where that matters. Deliveries appear here only once they have a row, a
+//! second after their event; the writer's memory knows younger ones (`queries::Waiting`).
 
 pub(crate) mod entries;
 mod feed;
@@ -67,8 +68,9 @@ impl Readers {
         &self.damage
     }
 
-    /// Moves with every commit that changes something of the room, before that commit is answered. What is
-    /// read after this was asked is at least as new; what was read before is as new while it does not move.
+    /// Changes with every commit that changes the room, before that commit is answered. Data read
+    /// after this call is at least this new, and earlier data is current as long as the stamp is
+    /// the same.
     pub fn stamp(&self, key: ConversationKey) -> u64 {
         self.stamps.of(key)
     }
@@ -85,23 +87,23 @@ impl Readers {
         self.read(|db, ws| Ok(conversation::get(db, ws, key)?.map(Arc::new)))
     }
 
-    /// The conversations a member may see, oldest first: public ones, and those with a seat of its own.
-    /// Without a viewer, all.
+    /// The conversations that a member may see, oldest first: public ones and its own. Without a
+    /// viewer, all.
     pub fn conversations(&self, viewer: Option<MemberKey>) -> Result<Vec<Arc<Conversation>>> {
         self.read(|db, ws| conversation::visible(db, ws, viewer))
     }
 
-    /// All of them, each by itself, so that one that cannot be read hides no other.
+    /// All conversations, each read separately, so that an unreadable one hides no other.
     pub fn each_conversation(&self) -> Result<Vec<(ConversationKey, Result<Arc<Conversation>>)>> {
         self.read(conversation::each)
     }
 
-    /// Titles of the channels in use that a member may see.
+    /// Titles of the unarchived channels that a member may see.
     pub fn channel_titles(&self, viewer: Option<MemberKey>) -> Result<Vec<(Uid, String)>> {
         self.read(|db, ws| conversation::channel_titles(db, ws, viewer))
     }
 
-    /// As [`Readers::conversations`], but only which, and of what kind: cheap for thousands.
+    /// As [`Readers::conversations`], but only their keys and kinds: cheap for thousands.
     pub fn visible(
         &self,
         viewer: Option<MemberKey>,
@@ -109,12 +111,12 @@ impl Readers {
         self.read(|db, ws| conversation::visible_keys(db, ws, viewer))
     }
 
-    /// Who sits in a conversation, by key.
+    /// The members of a conversation, by key.
     pub fn roster(&self, key: ConversationKey) -> Result<Vec<(MemberKey, Participation)>> {
         self.read(|db, ws| conversation::roster(db, ws, key))
     }
 
-    /// Whether a member may read a conversation: it is public, or the member has a seat.
+    /// Whether a member may read a conversation: it is public, or the member belongs to it.
     pub fn may_read(&self, key: ConversationKey, member: MemberKey) -> Result<bool> {
         self.read(|db, ws| {
             let Some(found) = conversation::get(db, ws, key)? else { return Ok(false) };
@@ -123,12 +125,12 @@ impl Readers {
         })
     }
 
-    /// The conversations that a member has a seat in, with what it has not read there.
+    /// The conversations that a member belongs to, with its unread counts.
     pub fn unread(&self, member: MemberKey) -> Result<Vec<Unread>> {
         self.read(|db, ws| unread::of_member(db, ws, member))
     }
 
-    /// Whether a member has a seat in a conversation.
+    /// Whether a member belongs to a conversation.
     pub fn has_seat(&self, key: ConversationKey, member: MemberKey) -> Result<bool> {
         self.read(|db, ws| conversation::sits(db, ws, key, member))
     }
@@ -137,7 +139,7 @@ impl Readers {
         self.read(|db, ws| conversation::head(db, ws, key))
     }
 
-    /// At most `limit` entries of the audit log at or after `from` and `since` that are wanted.
+    /// At most `limit` matching entries of the audit log at or after `from` and `since`.
     pub fn audit(
         &self,
         from: AuditPlace,
@@ -152,7 +154,7 @@ impl Readers {
         self.read(audit::head)
     }
 
-    /// At most `limit` entries of conversations' logs after the id `after` that are wanted, oldest first.
+    /// At most `limit` matching entries of conversations' logs after the id `after`, oldest first.
     pub fn trail(
         &self,
         after: Uid,
@@ -162,12 +164,12 @@ impl Readers {
         self.read(|db, ws| trail::trail(db, ws, after, limit, wanted))
     }
 
-    /// What came of a channel's rules since a time.
+    /// The effects of a channel's rules since a time.
     pub fn moderation(&self, channel: &Conversation, since: Timestamp) -> Result<Moderation> {
         self.read(|db, ws| moderation::moderation(db, ws, channel, since))
     }
 
-    /// How many conversations of a kind there are.
+    /// The number of conversations of a kind.
     pub fn count(&self, kind: ConversationKind) -> Result<u64> {
         self.read(|db, ws| conversation::count(db, ws, kind))
     }
@@ -182,28 +184,29 @@ impl Readers {
         self.read(|db, ws| event::after(db, ws, key, after, limit))
     }
 
-    /// Where a log begins, when its beginning was dropped.
+    /// The start of a log whose beginning was dropped.
     pub fn base(&self, key: ConversationKey) -> Result<Option<LogSnapshot>> {
         self.read(|db, ws| log_snapshot::get(db, ws, key))
     }
 
-    /// When the oldest event that is there was logged.
+    /// The time of the oldest event that is kept.
     pub fn oldest(&self, key: ConversationKey) -> Result<Option<Timestamp>> {
         self.read(|db, ws| event::oldest(db, ws, key))
     }
 
-    /// The time up to which something was dropped, in whichever conversation that is latest.
+    /// The latest time up to which events of any conversation were dropped.
     pub fn dropped_until(&self) -> Result<Option<Timestamp>> {
         self.read(log_snapshot::newest)
     }
 
-    /// One page of a log in order, and whether there is more in its direction. None when there is no such
-    /// conversation.
+    /// One page of a log in order, and whether there is more in its direction. None when the
+    /// conversation does not exist.
     pub fn entries(&self, page: &Page) -> Result<Option<(Vec<StoredEntry>, bool)>> {
         self.read(|db, ws| entries::page(db, ws, page))
     }
 
-    /// At most `limit` entries of a feed before a seq, newest first, and where to read on when there are more.
+    /// At most `limit` entries of a feed before a seq, newest first, and where to continue when
+    /// there are more.
     pub fn feed(
         &self,
         key: ConversationKey,
@@ -229,7 +232,7 @@ impl Readers {
         self.read(|db, ws| Ok(event::get(db, ws, at)?.map(|e| e.uid)))
     }
 
-    /// Where an event is.
+    /// The position of an event.
     pub fn event_ref(&self, uid: Uid) -> Result<Option<EventRef>> {
         self.read(|db, ws| event::find(db, ws, uid))
     }
@@ -252,17 +255,17 @@ impl Readers {
         self.read(|db, ws| thread::by_root(db, ws, key, root))
     }
 
-    /// After which seq of the conversation the messages stand that come after this seq of the thread.
+    /// The seq of the conversation after which the messages after this seq of the thread come.
     pub fn seq_in_thread(&self, key: ConversationKey, thread: ThreadKey, seq: u64) -> Result<Seq> {
         self.read(|db, ws| event::in_thread(db, ws, key, thread, seq))
     }
 
-    /// The channel elsewhere that a conversation is, if it is one.
+    /// The external channel that a conversation mirrors, if it mirrors one.
     pub fn remote(&self, key: ConversationKey) -> Result<Option<Remote>> {
         self.read(|db, ws| inbox::remote(db, ws, key))
     }
 
-    /// The channels elsewhere to which something is still to be sent, without their callbacks.
+    /// The external channels with messages still to be sent, without their callbacks.
     pub fn owing(&self) -> Result<Vec<(ConversationKey, Remote)>> {
         self.read(inbox::owing)
     }
@@ -272,7 +275,7 @@ impl Readers {
         self.read(|db, ws| schedule::all(db, ws, key))
     }
 
-    /// The queue of stimuli of a conversation and what ended there lately, oldest first.
+    /// The queue of stimuli of a conversation and its recently ended ones, oldest first.
     pub fn stimuli(&self, key: ConversationKey) -> Result<Vec<Stimulus>> {
         self.read(|db, ws| stimulus::all(db, ws, key))
     }
@@ -297,13 +300,13 @@ impl Readers {
         self.read(open::all_pending)
     }
 
-    /// How an event's deliveries stand: its pending row, else its receipt.
+    /// The state of an event's deliveries: from its pending row, otherwise its receipt.
     pub fn standing(&self, key: ConversationKey, seq: Seq) -> Result<Option<Open>> {
         self.read(|db, ws| open::standing(db, ws, EventRef { conversation: key, seq }))
     }
 
-    /// The digests of a member in a conversation whose stretch ends before `before`, newest first, of at most
-    /// `limit` looked at; each with what a command made of it.
+    /// The digests of a member in a conversation whose range ends before `before`, newest first, at
+    /// most `limit`; each with the text that a command wrote for it.
     pub fn digests(
         &self,
         key: ConversationKey,
@@ -314,7 +317,8 @@ impl Readers {
         self.read(|db, ws| digest::of_member(db, ws, key, member, before, limit))
     }
 
-    /// A file, when this viewer may see it: it brought it, or is shown a message that refers to it.
+    /// A file, when this viewer may see it: it uploaded the file, or may see a message that refers
+    /// to it.
     pub fn asset(&self, uid: Uid, viewer: Option<MemberKey>) -> Result<Option<Asset>> {
         self.read(|db, ws| {
             let Some(found) = asset::get(db, ws, uid)? else { return Ok(None) };
@@ -335,7 +339,7 @@ impl Readers {
         })
     }
 
-    /// The newest files of a conversation, or of one message of it, each with the message that it came with.
+    /// The newest files of a conversation, or of one of its messages, each with its message.
     pub fn assets_in(
         &self,
         key: ConversationKey,
@@ -345,12 +349,12 @@ impl Readers {
         self.read(|db, ws| asset::shown_in(db, ws, key, only, viewer))
     }
 
-    /// How many bytes the files have that a member has brought.
+    /// The total size of the files that a member has uploaded.
     pub fn stored_by(&self, member: MemberKey) -> Result<u64> {
         self.read(|db, ws| asset::stored_by(db, ws, member))
     }
 
-    /// The bytes of files with this hash, and a small picture of them.
+    /// The bytes of files with this hash, and their thumbnail.
     #[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
     pub fn asset_data(&self, hash: &Hash) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
         self.read(|db, ws| asset::data(db, ws, hash))

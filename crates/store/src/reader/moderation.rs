@@ -1,4 +1,5 @@
-//! What came of a channel's rules in a time, counted off its log and the audit log: no row is written for it.
+//! The effects of a channel's rules over a time, counted from its log and the audit log. No row is
+//! written for it.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +19,12 @@ pub struct Moderation {
     /// Messages of agents that answer something.
     pub replies: u64,
     pub turns_granted: u64,
-    /// What agents wanted to say and were refused because it was not their turn.
+    /// Agents' messages that were refused because it was not their turn.
     pub turns_refused: u64,
     pub turns_expired: u64,
-    /// Posts that came again, and stimuli that newer ones about the same replaced.
+    /// Repeated posts, and stimuli that newer ones about the same subject replaced.
     pub duplicates_prevented: u64,
-    /// What agents were told and ended without a word of their own.
+    /// Deliveries that agents ended without a message.
     pub silence_chosen: u64,
 }
 
@@ -39,14 +40,14 @@ pub(super) fn moderation(
     let all = (head.base, head.seq);
     let (human_messages, replies) = event::posted_since(db, workspace, channel.key, all, since)?;
     let mut found = Moderation { human_messages, replies, ..Moderation::default() };
-    // Who says it twice has said it once.
+    // Repeated entries count once.
     let mut quiet = BTreeSet::new();
     audit::since(db, workspace, since, &mut |record| {
         let of_event = record.event.is_some_and(|event| event.conversation == channel.key);
         let of_channel =
             record.subject == Some(channel.uid) && record.act.prefix() == Prefix::Conversation;
         match record.act {
-            // Of whose event it is is looked up below.
+            // The owner of the event is looked up below.
             Action::Dispose if is_quiet(&record) => {
                 quiet.extend(record.subject.map(|event| (event, record.by)));
             }
@@ -65,7 +66,7 @@ pub(super) fn moderation(
     Ok(found)
 }
 
-/// Whether the one who was told says that it says nothing.
+/// Whether the recipient states that it stays silent.
 fn is_quiet(record: &Record) -> bool {
     let quiet = [Disposition::Acknowledged, Disposition::Ignored].map(Disposition::name);
     record.refused.is_none() && record.name.as_deref().is_some_and(|name| quiet.contains(&name))

@@ -1,11 +1,11 @@
-//! A few connections that only read, shared by everybody who asks.
+//! A small pool of read-only connections, shared by all readers.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::Place;
 use crate::db::{Db, Error, Result};
 
-/// Connections kept; a read takes well under a millisecond, so few serve many.
+/// Connections kept. A read takes well under a millisecond, so a few are enough.
 const CONNECTIONS: usize = 4;
 
 pub(super) struct Pool {
@@ -25,7 +25,7 @@ impl Pool {
         Self { place, state: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Reads under one connection, as of one moment.
+    /// Reads on one connection, as of one moment.
     pub(super) fn read<T>(&self, read: impl FnOnce(&dyn Db) -> Result<T>) -> Result<T> {
         let guard = self.begin()?;
         let Some(db) = guard.db.as_deref() else { unreachable!("it is given back on drop") };
@@ -34,7 +34,7 @@ impl Pool {
         found
     }
 
-    /// A connection with a transaction begun. Those that were lost while they were idle are thrown away.
+    /// A connection with a transaction begun. Connections that were lost while idle are discarded.
     fn begin(&self) -> Result<Taken<'_>> {
         loop {
             let (db, fresh) = self.take()?;
@@ -46,7 +46,7 @@ impl Pool {
         }
     }
 
-    /// A connection, and whether it was made just now.
+    /// A connection, and whether it is new.
     fn take(&self) -> Result<(Box<dyn Db>, bool)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -64,7 +64,7 @@ impl Pool {
 }
 
 impl Pool {
-    /// Connecting may take its time: nobody is kept waiting for it.
+    /// Connecting may take time and holds no lock.
     fn make(&self) -> Result<Box<dyn Db>> {
         self.place.reader().inspect_err(|_| {
             self.state.lock().unwrap_or_else(PoisonError::into_inner).made -= 1;
@@ -73,7 +73,7 @@ impl Pool {
     }
 }
 
-/// Gives the connection back, also when reading panics.
+/// Returns the connection to the pool, even when reading panics.
 struct Taken<'a> {
     pool: &'a Pool,
     db: Option<Box<dyn Db>>,
@@ -82,7 +82,7 @@ struct Taken<'a> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // A connection that cannot end its transaction is not lent again.
+        // A connection that cannot end its transaction is not reused.
         match self.db.take() {
             Some(db) if db.rollback().is_ok() => state.idle.push(db),
             _ => state.made -= 1,

@@ -1,5 +1,5 @@
-//! What was done in conversations, read off their logs for the audit: who, when and what kind, never what was
-//! said.
+//! The actions in conversations, read from their logs for the audit: who, when and what kind, never
+//! what was said.
 
 use chorus_core::model::event::Change;
 use chorus_core::model::ids::{
@@ -24,7 +24,7 @@ pub struct Trace {
     pub kind: &'static str,
 }
 
-/// At most `limit` entries after the id `after` that are wanted, over all conversations. Ids sort by time.
+/// At most `limit` matching entries after the id `after`, over all conversations. Ids sort by time.
 pub(super) fn trail(
     db: &dyn Db,
     workspace: i64,

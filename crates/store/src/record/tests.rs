@@ -1,4 +1,4 @@
-//! A room that is loaded is the room that was written.
+//! A loaded room equals the room that was written.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ impl Ground {
         self.run(1, post).entry.event.uid
     }
 
-    /// A conversation with everything in it that a room remembers.
+    /// A conversation with everything that a room remembers.
     fn live(&mut self) -> ConversationKey {
         for (id, kind) in
             [("person", MemberKind::Human), ("ada", MemberKind::Agent), ("bob", MemberKind::Agent)]
@@ -208,7 +208,7 @@ fn a_room_is_the_replay_of_its_log() {
     assert_eq!(changed.into_iter().map(|(s, m)| (*s, m.clone())).collect::<Vec<_>>(), rows);
 }
 
-/// What is open, without what a restart changes on purpose.
+/// The open events, without what a restart deliberately changes.
 fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::model::attention::Attention>, Vec<u16>)> {
     let open = room.open.values();
     open.map(|o| {

@@ -1,7 +1,8 @@
-//! What is owed: each event that told an agent is accounted for by one row.
+//! Repairs deliveries: each event that notified an agent has exactly one row.
 //!
-//! What an in-flight run had in hand is settled here before turns are arbitrated again: what the log says was
-//! answered is answered, what the audit log says was settled is not told again, and all else waits to be told.
+//! The deliveries of interrupted runs are settled here before turns are arbitrated again. Events
+//! that were answered according to the log are answered; events that were settled according to the
+//! audit log are not offered again; all others wait to be offered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +20,8 @@ use crate::{audit, event, open};
 type Answered = HashMap<(Seq, MemberKey), Timestamp>;
 
 impl Mend<'_> {
-    /// `told` are all events that told an agent, when the whole log is looked at; else only what has a row is.
+    /// `told` are all events that notified an agent, when the whole log is examined. Otherwise only
+    /// events with rows are.
     pub(super) fn deliveries(
         &mut self,
         head: &Head,
@@ -35,7 +37,7 @@ impl Mend<'_> {
             }
         }
         let mut receipts = BTreeMap::new();
-        // Without the log, only those are looked at that stand in the way.
+        // Without the log, only inconsistent rows are examined.
         let rows = match told {
             Some(_) => open::receipt_rows(db, workspace, key)?,
             None => Vec::new(),
@@ -64,8 +66,8 @@ impl Mend<'_> {
         self.lost(lost)
     }
 
-    /// What can be read, and is of the event that it stands for. Else it is lost how that stands, and the event that it
-    /// says it is of.
+    /// The readable rows that belong to their event. For the others the state is lost, and so is
+    /// that of the event that they claim to belong to.
     fn of_this_log(
         &self,
         seq: Seq,
@@ -104,7 +106,7 @@ impl Mend<'_> {
             },
         };
         if let Some(receipt) = receipt {
-            // The audit log knows which of the two came last.
+            // The audit log tells which of the two is newer.
             if receipt.is_settled() && self.of.settled(self.at(seq))?.is_some() {
                 open::remove_pending(db, workspace, self.at(seq))?;
                 self.mended(
@@ -145,7 +147,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// Events whose row is gone, or was never right: what the logs say of them is all there is to know.
+    /// Events whose row is missing or was never right: only the logs are known about them.
     fn lost(&mut self, lost: BTreeSet<Seq>) -> Result<()> {
         if lost.is_empty() {
             return Ok(());
@@ -198,7 +200,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// The receipt in the place of the row, and in the audit log.
+    /// Replaces the row with the receipt, also in the audit log.
     fn close(&mut self, row: &Open) -> Result<()> {
         open::put_receipt(self.of.db, self.of.workspace, self.key, row)?;
         let record: Record = audit::settled(self.key, row, self.of.now);

@@ -1,4 +1,4 @@
-//! Digests and cursors, which are in no log: what accounts for nothing goes.
+//! Repairs digests and cursors, which are in no log: invalid ones are removed.
 
 use chorus_core::model::digest::Digest;
 use chorus_core::model::ids::Seq;
@@ -9,7 +9,7 @@ use crate::db::Result;
 use crate::{digest, message, read_cursor, thread};
 
 impl Mend<'_> {
-    /// Digests that cannot be right, and texts that are of none or of words that are gone, are dropped.
+    /// Drops impossible digests, and texts without a digest or with removed words.
     pub(super) fn digests(&mut self, head: &Head) -> Result<()> {
         let db = self.of.db;
         db.thoroughly(&mut || self.each_digest(head))
@@ -76,7 +76,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// Nobody has read beyond the end.
+    /// No cursor may be beyond the end.
     pub(super) fn cursors(&mut self, head: &Head) -> Result<()> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
         for ((member, at), mut cursor) in read_cursor::all(db, workspace, key)? {

@@ -1,4 +1,4 @@
-//! Indexes of the database that do not fit its rows.
+//! Repairs database indexes that do not match their rows.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use super::{Part, Repair};
 use crate::db::{Db, Error, Result};
 use crate::{Tenant, audit};
 
-/// What SQLite says of one ends so, with its name; of anything else it says something else.
+/// SQLite's messages about an index end like this, with its name; other messages do not.
 const OF_INDEX: [&str; 4] = [
     "missing from index ",
     "# of entries in index ",
     "values differ from index ",
     "non-unique entry in index ",
 ];
-/// Tables whose rows are compared with the logs and their chains. Of others the index may be right and the row not, and
-/// nothing else has what stands there: that is for a backup.
+/// Tables whose rows are checked against the logs and their chains. In other tables the index may
+/// be right and the row wrong, and only a backup has the data.
 const KNOWN: [&str; 7] = ["event", "audit", "head", "roster", "message", "thread", "receipt"];
 
-/// SQLite says a hundred things at a time, which may all be of one index.
+/// SQLite reports a hundred problems at a time, which may all concern one index.
 pub(super) const ROUNDS: usize = 16;
 
-/// Makes them anew of their rows, where nothing else of the file is damaged.
+/// Rebuilds them from their rows, unless anything else in the file is damaged.
 pub(super) fn mend(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Option<Repair>> {
     let found = db.check_file()?;
     let mut damaged = BTreeSet::new();
@@ -59,13 +59,14 @@ pub(super) fn mend(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Optio
             let what = format!("made anew of the rows: {}", names.join(", "));
             Ok(Some(Repair { part: Part::Index, conversation: None, seq: None, what }))
         }
-        // Two rows are the same where none may be, or more is damaged than was seen: the doctor names it.
+        // Two rows violate uniqueness, or more is damaged than was seen: the doctor reports it.
         Err(Error::Corrupt(_) | Error::Engine(_)) => {
             db.rollback()?;
             Ok(None)
         }
         Err(error) => {
-            // What failed is told; a transaction that cannot be ended ends with the connection.
+            // The original error is reported; a transaction that cannot be ended ends with the
+            // connection.
             let _ = db.rollback();
             Err(error)
         }

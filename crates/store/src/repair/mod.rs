@@ -1,12 +1,13 @@
-//! Mends what stands beside the logs and does not fit them (channels spec "Persistence and recovery").
+//! Repairs data that does not match the logs (channels spec "Persistence and recovery").
 //!
-//! The logs are the truth and are never changed: one that is damaged is named by the doctor, and nothing of its
-//! conversation is touched. What is a projection of a log is made again by the code that makes it, a replay by the
-//! core's `Room::apply`; what is not in a log (deliveries, turns, stimuli, digests, cursors) is brought to where
-//! its invariants hold, so that nothing is lost that is owed and nothing is said twice.
+//! The logs are authoritative and never changed. A damaged log is reported by the doctor, and
+//! nothing of its conversation is touched. Projections of a log are rebuilt by the code that makes
+//! them, a replay by the core's `Room::apply`. Data that is not in a log (deliveries, turns,
+//! stimuli, digests, cursors) is changed until its invariants hold, so that no obligation is lost
+//! and nothing is posted twice.
 //!
-//! Invariants: each conversation is mended in one transaction, with its entries in the audit log, so that whoever is
-//! killed meanwhile can begin again; and where nothing is wrong nothing is written.
+//! Invariants: each conversation is repaired in one transaction together with its audit entries, so
+//! that an interrupted repair can simply run again; and where nothing is wrong nothing is written.
 
 mod deliveries;
 mod digests;
@@ -36,14 +37,16 @@ use crate::sqlite::{Folder, Sqlite};
 use crate::{Place, Tenant, audit, conversation, directory, newest, schema, search, turn};
 pub use part::{Part, Repair};
 
-/// Mends what is kept in a place that no host has: its folder `data` is held meanwhile. All of each log is replayed.
+/// Repairs a place that no host uses; its folder `data` is locked meanwhile. All logs are replayed
+/// completely.
 pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     place.must_be_there().map_err(database)?;
     let hold = || Folder::hold(data).map_err(OpenError::Folder);
     let _held = data.is_dir().then(hold).transpose()?;
     let is_file = matches!(place, Place::Folder { .. });
-    // Only read, so that what is refused is as it was: the log too, whose end may be damaged.
+    // Read-only, so that a refused place is unchanged, including its write-ahead log, whose end may
+    // be damaged.
     can_be_mended(place)?;
     let lost = newest::lost(place).map_err(database)?;
     let db: Box<dyn Db> = match place {
@@ -65,7 +68,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         all.push(Repair { part: Part::LogEnd, conversation: None, seq: None, what });
     }
     let Some(tenant) = tenant else { return Ok(all) };
-    // First, since all else is read through them.
+    // First, because everything else is read through them.
     for _ in 0..indexes::ROUNDS {
         let Some(mended) = indexes::mend(db, &tenant, now).map_err(database)? else { break };
         all.push(mended);
@@ -73,7 +76,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let loaded = directory::load(db, &tenant, now)
         .and_then(|everybody| Ok((everybody, conversation::keys(db, tenant.key)?)));
     let (everybody, keys) = match loaded {
-        // Who there is and what they speak in is no projection: the doctor names it.
+        // Members and conversations are not projections: the doctor reports the damage.
         Err(Error::Corrupt(_)) => return Ok(all),
         loaded => loaded.map_err(database)?,
     };
@@ -82,12 +85,12 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     all.extend(repairs.strings().map_err(database)?);
     all.extend(repairs.operator(tenant.lead).map_err(database)?);
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
-        // A host that was only away for a while must know that its rooms are not what they were.
+        // A host that was only disconnected must learn that its rooms have changed.
         let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
         db.execute(sql, &[tenant.key.into()]).map_err(database)?;
     }
     if is_file && !all.is_empty() {
-        // A head that was too far ahead is not any more.
+        // A head that was too far ahead is now corrected.
         newest::set(data, db).map_err(database)?;
     }
     if search::mend(data).map_err(database)? {
@@ -97,7 +100,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     Ok(all)
 }
 
-/// Whether it is of this version.
+/// Refuses a place of another version.
 fn can_be_mended(place: &Place) -> Result<(), OpenError> {
     let database = |why| OpenError::Database { place: place.clone(), why };
     let db = place.reader().map_err(database)?;
@@ -117,8 +120,8 @@ fn can_be_mended(place: &Place) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Mends what a host needs right that comes back to a place it has for itself: what is open, and the work of threads
-/// that are not closed. That costs what is open, and no replay of a log.
+/// Repairs what a restarting host needs when it has the place exclusively: open events, and the
+/// work of open threads. The cost depends on what is open; no log is replayed.
 pub(crate) fn at_start(
     db: &dyn Db,
     tenant: &Tenant,
@@ -136,22 +139,22 @@ pub(crate) fn at_start(
     Repairs::new(db, tenant, everybody.clone(), now).each(keys, Depth::Open)
 }
 
-/// How much is looked at.
+/// How much is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
-    /// What is open.
+    /// Open events.
     Open,
-    /// All there is, beside a replay of the log.
+    /// Everything, with a replay of the log.
     Log,
 }
 
-/// What all conversations of a workspace are mended with.
+/// Shared data for repairing all conversations of a workspace.
 struct Repairs<'a> {
     db: &'a dyn Db,
     workspace: i64,
     everybody: Arc<Directory>,
     now: Timestamp,
-    /// Which events the audit log says were settled, and when; read when it is first asked.
+    /// The events that were settled according to the audit log, and when; read on first use.
     settled: OnceCell<HashMap<EventRef, Timestamp>>,
 }
 
@@ -170,10 +173,11 @@ impl<'a> Repairs<'a> {
             match done {
                 Ok(true) => all.append(&mut mend.found),
                 Ok(false) => self.db.rollback()?,
-                // It is the log, or what cannot be made again: the doctor names it.
+                // It is the log, or data that cannot be rebuilt: the doctor reports it.
                 Err(Error::Corrupt(_)) => self.db.rollback()?,
                 Err(error) => {
-                    // What failed is told; a transaction that cannot be ended ends with the connection.
+                    // The original error is reported; a transaction that cannot be ended ends with
+                    // the connection.
                     let _ = self.db.rollback();
                     return Err(error);
                 }
@@ -182,7 +186,7 @@ impl<'a> Repairs<'a> {
         Ok(all)
     }
 
-    /// When the audit log says that an event was settled, unless it was opened again.
+    /// When the event was settled according to the audit log, unless it was reopened.
     fn settled(&self, at: EventRef) -> Result<Option<Timestamp>> {
         if let Some(settled) = self.settled.get() {
             return Ok(settled.get(&at).copied());
@@ -201,12 +205,12 @@ impl<'a> Repairs<'a> {
     }
 }
 
-/// One conversation that is mended.
+/// One conversation that is being repaired.
 struct Mend<'a> {
     of: &'a Repairs<'a>,
     key: ConversationKey,
     found: Vec<Repair>,
-    /// What else the audit log has to know.
+    /// Further audit entries.
     records: Vec<Record>,
 }
 
@@ -216,7 +220,7 @@ impl Mend<'_> {
             Depth::Open => None,
             Depth::Log => match self.projections()? {
                 Some(told) => Some(told),
-                // Its log is damaged: what is made of that would be wrong too.
+                // Its log is damaged, so anything rebuilt from it would be wrong too.
                 None => return Ok(()),
             },
         };
@@ -234,7 +238,7 @@ impl Mend<'_> {
         self.turns()
     }
 
-    /// Turns last: they are compared with what is open, as a host would load it.
+    /// Turns last: they are compared with the open events as a host would load them.
     fn turns(&mut self) -> Result<()> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
         let subjects = turn::subjects(db, workspace, key)?;
@@ -271,8 +275,8 @@ impl Mend<'_> {
         EventRef { conversation: self.key, seq }
     }
 
-    /// Commits what was mended, with a new version of the room and its entries in the audit log; false when that is
-    /// nothing.
+    /// Commits the repairs, with a new version of the room and audit entries; false when there are
+    /// none.
     fn keep(&mut self) -> Result<bool> {
         if self.found.is_empty() {
             return Ok(false);

@@ -1,6 +1,7 @@
-//! The member `operator`, which earlier versions let anybody remove who ran the room: made a member again.
+//! Restores the member `operator`, which earlier versions let anybody who administered the
+//! workspace remove.
 //!
-//! Its tokens of before are ended: the host writes a new one when it starts.
+//! Its previous tokens are ended: the host writes a new one when it starts.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::db::Result;
 use crate::token;
 
 impl Repairs<'_> {
-    /// In one transaction. One that was never made is made by the host's start.
+    /// In one transaction. If the member never existed, the host's start creates it.
     pub(super) fn operator(&self, lead: Option<MemberKey>) -> Result<Vec<Repair>> {
         let gone = self.everybody.members.iter().find(|m| *m.id == *OPERATOR && m.removed);
         let Some(gone) = gone else { return Ok(Vec::new()) };
@@ -21,7 +22,7 @@ impl Repairs<'_> {
         match self.make_operator(gone, lead) {
             Ok(repair) => Ok(vec![repair]),
             Err(error) => {
-                // What failed is told.
+                // The original error is reported.
                 let _ = self.db.rollback();
                 Err(error)
             }
@@ -45,7 +46,7 @@ impl Repairs<'_> {
         Ok(Repair { part: Part::Operator, conversation: None, seq: None, what })
     }
 
-    /// Its own, unless somebody else has it by now.
+    /// Its own handle, unless another member has it now.
     fn free_handle(&self) -> Arc<str> {
         let numbered = (2..).map(|n| format!("{OPERATOR}-{n}"));
         let mut all = std::iter::once(OPERATOR.to_owned()).chain(numbered);

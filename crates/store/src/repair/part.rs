@@ -1,10 +1,10 @@
-//! What is mended, by name, as reports and the audit log say it.
+//! The names of repaired parts in reports and the audit log.
 
 use std::fmt;
 
 use chorus_core::model::ids::{ConversationKey, Seq};
 
-/// What of a conversation was mended.
+/// The repaired part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// Its row: title and settings.
@@ -25,13 +25,13 @@ pub enum Part {
     Endpoint,
     /// An inbox, or a channel of one.
     Inbox,
-    /// The member that runs the room.
+    /// The member that administers the workspace.
     Operator,
-    /// The index of search, which is of all conversations.
+    /// The search index, which covers all conversations.
     Search,
-    /// Where the database ends, which is before it should.
+    /// The end of a database that ends too early.
     LogEnd,
-    /// The indexes of the database, each made of its rows.
+    /// A database index, rebuilt from its rows.
     Index,
 }
 
@@ -81,7 +81,7 @@ impl Part {
     }
 }
 
-/// One thing that was mended, and where.
+/// One repair, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     pub part: Part,

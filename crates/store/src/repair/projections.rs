@@ -1,4 +1,4 @@
-//! What is made of the log, and is made again from it.
+//! Rebuilds the projections of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ use crate::doctor::{Look, Report};
 use crate::{asset, conversation, departed, event, message, thread};
 
 impl Mend<'_> {
-    /// Brings every projection to what the log says, and gives the events that told an agent; none when the log is
-    /// damaged, or does not end where its head says that it did: then nothing is touched.
+    /// Makes every projection match the log, and returns the events that notified an agent. None
+    /// when the log is damaged or does not end where its head says; then nothing is touched.
     pub(super) fn projections(&mut self) -> Result<Option<BTreeMap<Seq, Uid>>> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
         let stored = match conversation::get(db, workspace, key) {
             Err(Error::Corrupt(_)) => None,
             stored => match stored? {
                 Some(stored) => Some(stored),
-                // What its id was stands nowhere else.
+                // Its id is stored nowhere else.
                 None => return Ok(None),
             },
         };
@@ -35,7 +35,7 @@ impl Mend<'_> {
         };
         let mut report = Report::default();
         let everybody = &self.of.everybody;
-        // Only a database of the newest version is mended.
+        // Only a database of the newest version is repaired.
         let has = &|_| true;
         let mut look = Look { db, workspace, directory: everybody, key, has, report: &mut report };
         let Some(replayed) = look.replay(&bare)? else { return Ok(None) };
@@ -57,8 +57,8 @@ impl Mend<'_> {
         Ok(Some(replayed.told))
     }
 
-    /// The head follows from the log, if what it says of the log's end was ever so: else the end is not what it was,
-    /// and that is damage to the log. False then.
+    /// Repairs the head from the log, if the head's end of the log was ever true. Otherwise the end
+    /// has changed, which is damage to the log: returns false.
     fn head(&mut self, stored: Option<&Head>, room: &Room) -> Result<bool> {
         let (db, workspace) = (self.of.db, self.of.workspace);
         let Some(stored) = stored else {
@@ -127,7 +127,7 @@ impl Mend<'_> {
             let what = "it is not in the log".to_owned();
             self.mended(Part::Thread, Some(Seq(surplus.0)), what);
         }
-        // Who stood in the way of a public id or a root is gone by now.
+        // Conflicting public ids and roots are removed by now.
         db.flush()?;
         let mut opened: Vec<_> = room.threads.values().collect();
         opened.sort_by_key(|thread| thread.key);
@@ -137,7 +137,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// Writes a thread as the log has it, unless it stands so.
+    /// Writes a thread as the log has it, unless it is stored like that.
     pub(super) fn thread(&mut self, stored: Option<&Thread>, replayed: &Thread) -> Result<()> {
         if stored == Some(replayed) {
             return Ok(());
@@ -197,7 +197,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// Rows of a projection that cannot be read are dropped, all of them: they are made again.
+    /// Unreadable rows of a projection: all of its rows are dropped and rebuilt.
     fn readable<T>(&mut self, rows: Result<Vec<T>>, table: &'static Table) -> Result<Vec<T>> {
         match rows {
             Err(Error::Corrupt(_)) => {
@@ -211,7 +211,7 @@ impl Mend<'_> {
     }
 }
 
-/// What of two threads is not the same, beside their work.
+/// The fields that differ between two threads, besides their work.
 fn differing(stored: &Thread, replayed: &Thread) -> Vec<&'static str> {
     let fields = [
         ("id", stored.uid != replayed.uid),
@@ -231,7 +231,7 @@ fn differing(stored: &Thread, replayed: &Thread) -> Vec<&'static str> {
     fields.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
 }
 
-/// What of their work is not the same.
+/// The fields of their work that differ.
 fn differing_work(stored: &Thread, replayed: &Thread) -> Vec<&'static str> {
     let (stored, replayed) = (&stored.work, &replayed.work);
     let fields = [

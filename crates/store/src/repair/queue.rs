@@ -1,4 +1,5 @@
-//! The queue of stimuli: what was about to be said waits again, and what was said counts as said.
+//! Repairs the queue of stimuli: those about to be dispatched wait again, and posted ones count as
+//! dispatched.
 
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::Uid;
@@ -12,7 +13,7 @@ use crate::{event, stimulus};
 impl Mend<'_> {
     pub(super) fn stimuli(&mut self, head: &Head) -> Result<()> {
         let db = self.of.db;
-        // What ended keeps nothing of what it was to say.
+        // An ended stimulus keeps none of its content.
         db.thoroughly(&mut || self.each_stimulus(head))
     }
 
@@ -57,7 +58,7 @@ impl Mend<'_> {
         Ok(())
     }
 
-    /// What the log of its conversation has of it.
+    /// What its conversation's log has of it.
     fn said(&self, stimulus: &Stimulus) -> Result<Option<Found>> {
         let open = stimulus.state.is_open();
         if !open && stimulus.state != StimulusState::Dispatched {
@@ -73,7 +74,7 @@ impl Mend<'_> {
         let at = event::find(db, workspace, uid)?.filter(|at| at.conversation == self.key);
         let Some(at) = at else { return Ok(None) };
         match event::get(db, workspace, at) {
-            // It is there, whatever it says.
+            // It exists, whatever it contains.
             Err(Error::Corrupt(_)) => Ok(None),
             event => event,
         }

@@ -1,7 +1,7 @@
-//! Endpoints and inboxes: what is for no agent any more goes, and what beside the logs says how far something was sent is
-//! brought to where it can be.
+//! Repairs endpoints and inboxes: those without an agent are removed, and delivery positions are
+//! corrected to possible values.
 //!
-//! What a string itself is cannot be made again: whoever keeps it makes another.
+//! A connection string itself cannot be rebuilt: its keeper must make another.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::db::Result;
 use crate::{directory, endpoint, inbox};
 
 impl Repairs<'_> {
-    /// In one transaction, as each conversation is.
+    /// In one transaction, like each conversation.
     pub(super) fn strings(&self) -> Result<Vec<Repair>> {
         self.db.begin()?;
         match self.all_strings() {
@@ -38,7 +38,7 @@ impl Repairs<'_> {
                 Ok(found)
             }
             other => {
-                // Nothing was written, or what failed is told.
+                // Nothing was written, or the original error is reported.
                 let ended = self.db.rollback();
                 let found = other?;
                 ended.map(|()| found)
@@ -109,8 +109,8 @@ impl Repairs<'_> {
         Ok(found)
     }
 
-    /// How far a channel's messages were sent. Where that cannot be read they count as sent: saying all of it again would
-    /// be worse.
+    /// Repairs how far a channel's messages were sent. If that is unreadable they count as sent,
+    /// because sending all of them again would be worse.
     fn mend_cursor(
         &self,
         key: ConversationKey,

@@ -1,5 +1,5 @@
-//! The work of threads, without a replay of the whole log: of each thread that is not closed its own events, applied by
-//! the code that applies them.
+//! Repairs the work of open threads without replaying the whole log: each thread's own events are
+//! applied by the usual code.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Mend<'_> {
         let mut events: Vec<_> = opening.map(Arc::new).into_iter().collect();
         events.extend(match stored {
             Some(_) => event::of_work(db, workspace, key, at)?,
-            // Then all that is of the thread says what it was.
+            // All events of the thread determine its state.
             None => event::of_thread(db, workspace, key, at, Seq(0), i64::MAX as usize)?,
         });
         let Some(replayed) = begun.thread_of(at, &events) else { return Ok(()) };

@@ -1,8 +1,8 @@
-//! The schema and how it got there: numbered migrations, each with the checksum of its text.
+//! The schema and its history: numbered migrations, each with the checksum of its text.
 //!
-//! Invariant: a database is opened only when every migration it has seen is one this program knows, with
-//! the same text. One that was changed afterwards, or that a newer program made, is refused with a
-//! sentence that says which.
+//! Invariant: a database is opened only if this program knows every migration that was applied to
+//! it, with the same text. A changed migration, or one of a newer program, is refused with a
+//! message that names it.
 
 #[cfg(test)]
 mod tests;
@@ -25,11 +25,11 @@ pub struct Migration {
 /// The steps of one engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// Makes the table in which steps are noted, when it is not there.
+    /// Creates the table that records steps, if it does not exist.
     table: &'static str,
-    /// In order. A step that was released is never changed: another is added.
+    /// In order. A released step is never changed; another is added.
     pub steps: &'static [Migration],
-    /// Which number of a [`Since`] is this engine's.
+    /// Selects this engine's number of a [`Since`].
     since: fn(Since) -> u32,
 }
 
@@ -70,7 +70,7 @@ pub const POSTGRES: Schema = Schema {
     since: |since| since.postgres,
 };
 
-/// The version of each engine's schema that was the first to have something.
+/// For each engine, the first schema version that has something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub(crate) sqlite: u32,
@@ -83,7 +83,7 @@ impl Schema {
         version >= (self.since)(since)
     }
 
-    /// As a program of an older version knew it.
+    /// The schema as a program of an older version knew it.
     #[must_use]
     pub fn up_to(self, version: usize) -> Self {
         Self { steps: &self.steps[..version.min(self.steps.len())], ..self }
@@ -95,10 +95,10 @@ impl Schema {
     }
 }
 
-/// Why the schema is not what this program can use.
+/// Why this program cannot use the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// The migration's text is not the one that was applied.
+    /// The migration's text differs from the one that was applied.
     Changed {
         number: u32,
     },
@@ -107,7 +107,7 @@ pub enum Mismatch {
         found: u32,
         known: u32,
     },
-    /// Other hosts run on it, of an older program.
+    /// Other hosts with an older program run on it.
     Older {
         found: u32,
         known: u32,
@@ -140,11 +140,11 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The version whose program left copies of rows where pages were split: the file is written anew once, so that
-/// an erasure finds all there is.
+/// The version whose program left copies of rows where pages were split. The file is rewritten
+/// once, so that an erasure finds all copies.
 const LEFT_COPIES: u32 = 1;
 
-/// Brings the database to the newest step, each in a transaction of its own.
+/// Migrates the database to the newest step, each step in a separate transaction.
 pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Mismatch> {
     db.execute(schema.table, &[])?;
     let applied = check(db, schema)?;
@@ -165,13 +165,13 @@ pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Misma
     Ok(())
 }
 
-/// Refuses a database that is not at the newest step, because other hosts are at work on it.
+/// Refuses a database that is not at the newest step, because other hosts are running on it.
 pub(crate) fn must_be_newest(db: &dyn Db, schema: &Schema) -> Result<(), Mismatch> {
     let (found, known) = (check(db, schema)?, schema.version());
     if found == known { Ok(()) } else { Err(Mismatch::Older { found, known }) }
 }
 
-/// The newest step the database has, after checking that all of them are ours.
+/// The newest step of the database, after checking that this program knows all of them.
 pub fn check(db: &dyn Db, schema: &Schema) -> Result<u32, Mismatch> {
     let applied = db.all("SELECT number, checksum FROM migration ORDER BY number", &[], |row| {
         Ok((row.int::<u32>(0)?, row.blob(1)?.to_vec()))
@@ -198,7 +198,7 @@ fn apply(db: &dyn Db, step: &Migration, now: Timestamp) -> Result<(), Error> {
     Ok(())
 }
 
-/// Statements end with a semicolon at the end of a line; none holds one inside.
+/// Statements end with a semicolon at the end of a line; none contains one elsewhere.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(";\n")
         .map(str::trim)

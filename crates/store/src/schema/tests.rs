@@ -1,4 +1,4 @@
-//! What the schema says and what the statements say is the same.
+//! Checks that the schema and the statements agree.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn fresh_on_postgres() -> Box<dyn Db> {
     Box::new(Postgres::writer(&address, crate::db::Sync::Full).unwrap())
 }
 
-/// Does it with an empty database of each engine, and its schema.
+/// Runs the check with an empty database of each engine, and its schema.
 fn on_each(check: impl Fn(&dyn Db, Schema)) {
     let (_folder, db) = fresh();
     check(&*db, SQLITE);
@@ -51,7 +51,8 @@ fn every_table_is_the_same_on_postgresql() {
     );
 }
 
-/// What `pragma_table_info` says, of PostgreSQL: a column's name, its place in the key or 0, and its place.
+/// PostgreSQL's equivalent of `pragma_table_info`: a column's name, its place in the key or 0, and
+/// its place.
 const KEYS: &str = "CREATE FUNCTION keys(of text) RETURNS TABLE (name text, pk bigint, place bigint)
     LANGUAGE sql AS $$
         SELECT attname::text, COALESCE(array_position(indkey::int[], attnum::int) + 1, 0)::bigint, attnum::bigint
@@ -72,7 +73,7 @@ fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&T
     }
     let sql = format!("SELECT count(*) FROM {tables}");
     let count: Option<usize> = db.one(&sql, &[], |row| row.int(0)).unwrap();
-    // The table of migrations; and that of hosts, which has statements of its own.
+    // Besides the table of migrations, the table of hosts, which has its own statements.
     let others = 1 + usize::from(!shared.is_empty());
     assert_eq!(count, Some(Table::ALL.len() + shared.len() + others));
 }
@@ -149,7 +150,7 @@ fn a_migration_that_fails_leaves_nothing() {
     });
 }
 
-/// A log as the first version left it: its counts of unattended messages are made by the migration.
+/// A log as the first version left it. The migration computes its counts of unattended messages.
 #[test]
 fn a_folder_of_the_first_version_counts_what_agents_said_unattended() {
     let (_folder, db) = fresh();

@@ -1,4 +1,4 @@
-//! The file of the index: SQLite with its full-text module.
+//! The index file: SQLite with its full-text module.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,16 +13,16 @@ use crate::db::{Error, Result};
 
 /// Its name in a data folder.
 pub(super) const NAME: &str = "search.db";
-/// Rises with every change of what stands in the file, also of how a text is cut into words.
+/// Increased with every change of the file's content, and of how text is split into words.
 const VERSION: i64 = 1;
-/// Kibibytes of the file in memory while it is written; a search has SQLite's own 2,000.
+/// Cache in KiB while the file is written; searches use SQLite's default of 2,000.
 const CACHE_KIB: i64 = -4_000;
-/// Nobody holds the file for longer but a merge that is cut short.
+/// Only a merge that is cut short holds the file for longer than this.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// `doc` is what is indexed: a message's words, and in `tags` its conversation and author as words, so that both narrow
-/// a search where its lists are walked. Its id is the second it was said in, and a count within it: the index is in
-/// the order of time, whichever conversation was read first.
+/// `doc` is what is indexed: a message's words, and in `tags` its conversation and author as words,
+/// so that both narrow a search in its word lists. The id consists of the second of the message and
+/// a count within it: the index is in order of time, whichever conversation was read first.
 const SCHEMA: &str = "
 CREATE TABLE made (workspace BLOB NOT NULL);
 CREATE TABLE place (
@@ -45,7 +45,7 @@ CREATE VIRTUAL TABLE ft USING fts5 (
 INSERT INTO ft (ft, rank) VALUES ('secure-delete', 1);
 ";
 
-/// The file as it is, when it is one of this version and workspace; else a new one, and true.
+/// The existing file, if it is of this version and workspace; otherwise a new one, and true.
 pub(super) fn writer(file: &Path, workspace: Uid) -> Result<(Connection, bool)> {
     match existing(file, workspace) {
         Ok(Some(connection)) => return Ok((connection, false)),
@@ -72,7 +72,7 @@ pub(super) fn reader(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Whether the engine finds nothing wrong with the file, nor with what its words point at.
+/// Whether the engine finds no problem with the file or its word lists.
 pub(super) fn is_whole(file: &Path) -> Result<bool> {
     let connection = open(file)?;
     let check = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
@@ -82,7 +82,7 @@ pub(super) fn is_whole(file: &Path) -> Result<bool> {
     let words = "INSERT INTO ft (ft, rank) VALUES ('integrity-check', 1)";
     match connection.execute(words, []).map_err(failed) {
         Ok(_) => Ok(true),
-        // It was made by another program, or is not made yet: the host sees to it.
+        // Another program made it, or it does not exist yet: the host handles that.
         Err(Error::Engine(_)) => Ok(true),
         Err(error) => Err(error),
     }
@@ -112,9 +112,9 @@ fn open(file: &Path) -> Result<Connection> {
     connection.busy_timeout(BUSY).map_err(failed)?;
     let set = |name, value: &str| connection.pragma_update(None, name, value).map_err(failed);
     set("journal_mode", "WAL")?;
-    // What a power cut takes back is read again from the logs.
+    // Data lost in a power cut is read again from the logs.
     set("synchronous", "NORMAL")?;
-    // Also on pages that a merge frees: each has words on it.
+    // This includes pages that a merge frees, because they contain words.
     set("secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", CACHE_KIB).map_err(failed)?;
     Ok(connection)

@@ -1,9 +1,9 @@
-//! Finding in the index, in bounded work.
+//! Searches the index with bounded work.
 //!
-//! The newest that hold what is asked for are taken, at most [`WINDOW`] of them, and ranked; what is older follows in
-//! the next window. So a rare word is ranked over everything that was ever said, and for a frequent one, of which
-//! no ranking could say much, newness decides first. The full-text module's own ranking counts every place where a word
-//! stands before it shows one, which takes as long as there are places: see `spec/DECISIONS.md`.
+//! The newest matches, at most [`WINDOW`], are ranked together; older ones follow in the next
+//! window. So a rare word is ranked over everything, and for a frequent word, where ranking says
+//! little, recency decides first. The full-text module's own ranking counts every occurrence of a
+//! word before it returns one, which takes time in proportion: see `spec/DECISIONS.md`.
 
 use std::collections::HashSet;
 
@@ -17,34 +17,35 @@ use crate::db::Result;
 
 /// Messages that are ranked together.
 const WINDOW: usize = 512;
-/// Places looked at for one window, most of them perhaps in conversations that are not searched.
+/// Occurrences examined for one window; most of them may be in conversations that are not searched.
 const SCANNED: usize = 20_000;
-/// Bytes of words that are read to rank a window; one of long texts is shorter.
+/// Bytes of words read to rank a window; a window of long texts is shorter.
 const READ: usize = 1024 * 1024;
-/// So few conversations are named in the lists themselves; of more, each place is looked up.
+/// Up to this many conversations are named in the full-text query; with more, each occurrence is
+/// looked up.
 const NAMED: usize = 16;
 
-/// What is asked of the index.
+/// A query of the index.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     pub query: &'a Query,
-    /// The conversations that may be found in.
+    /// The conversations to search.
     pub among: &'a HashSet<ConversationKey>,
     pub author: Option<MemberKey>,
-    /// To the second; what is about it is for the log to say.
+    /// In whole seconds; the log decides about messages at the boundary.
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Where the window begins: what [`Window`] said, or at the newest.
+    /// Where the window begins: the value from a [`Window`], or the newest message.
     pub top: Option<i64>,
     pub now: Timestamp,
 }
 
-/// Some of what was found.
+/// Part of the results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The best first.
     pub hits: Vec<EventRef>,
-    /// Where it begins: asked for again it has the same hits, whatever was said since.
+    /// Where it begins. Searching again from here returns the same hits, whatever was posted since.
     pub top: Option<i64>,
     /// Where the next begins; none when there is nothing older.
     pub below: Option<i64>,
@@ -82,7 +83,7 @@ struct Hit {
     at: EventRef,
 }
 
-/// The newest that hold all terms, newest first, and where it is to be gone on.
+/// The newest matches for all terms, newest first, and where to continue.
 fn scan(
     connection: &Connection,
     ask: &Ask<'_>,
@@ -109,7 +110,7 @@ fn scan(
     Ok((found, None))
 }
 
-/// In the words of the full-text module. Every word is quoted, and none has a quotation mark in it.
+/// The query for the full-text module. Every word is quoted, and none contains a quotation mark.
 fn expression(ask: &Ask<'_>) -> String {
     let quoted = |words: &[String]| format!("words : \"{}\"", words.join(" "));
     let mut all: Vec<String> = ask.query.terms.iter().map(|term| quoted(&term.0)).collect();

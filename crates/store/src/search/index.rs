@@ -1,4 +1,4 @@
-//! Keeping the index: one thread reads what the logs have gained and notes how far it came.
+//! Maintains the index: one thread reads new log entries and records its position.
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use super::{Search, failed, file};
 use crate::db::{Error, Result};
 use crate::reader::{Line, Page, Readers, Start, StoredEntry};
 
-/// Ids within one second: more than can be posted in one, and what is beyond stands in the next.
+/// Bits of ids within one second: more than can be posted in one. Further ids use the next second.
 pub(super) const IDS_BITS: u32 = 17;
 
 pub struct Index {
     search: Search,
     workspace: Uid,
     connection: Option<Connection>,
-    /// Conversations whose place was compared with their log since the file was opened.
+    /// Conversations whose position was checked against their log since the file was opened.
     checked: HashSet<ConversationKey>,
-    /// Something was taken out, and the write-ahead log may still have it. A process that ended before it was emptied
-    /// leaves that to the next.
+    /// Something was removed, and the write-ahead log may still contain it. If the process ends
+    /// before the log is emptied, the next one does it.
     unscrubbed: bool,
 }
 
-/// How far a look at one conversation came.
+/// The result of reading one conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Events read.
@@ -34,7 +34,8 @@ pub struct Step {
     pub more: bool,
 }
 
-/// Up to where a conversation was read, the hash of that event, and where its log began then.
+/// The position up to which a conversation was read, that event's hash, and the start of its log at
+/// the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     seq: u64,
@@ -47,7 +48,8 @@ impl Index {
         Self { search, workspace, connection: None, checked: HashSet::new(), unscrubbed: true }
     }
 
-    /// The conversations whose logs have moved on, or have been another's, since they were read.
+    /// The conversations whose logs have new entries, or were replaced by another log, since they
+    /// were read.
     pub fn behind(&mut self, readers: &Readers) -> Result<Vec<ConversationKey>> {
         let heads = readers.heads()?;
         let mut behind = Vec::new();
@@ -61,7 +63,8 @@ impl Index {
         Ok(behind)
     }
 
-    /// Reads at most `limit` events of a conversation's log. What is damaged there fails the call, and leaves the place.
+    /// Reads at most `limit` events of a conversation's log. Damage there fails the call and leaves
+    /// the position.
     pub fn step(&mut self, readers: &Readers, key: ConversationKey, limit: usize) -> Result<Step> {
         let mut at = self.kept(|connection| place(connection, key))?;
         let Some(head) = readers.head(key)? else { return Ok(Step { events: 0, more: false }) };
@@ -83,7 +86,7 @@ impl Index {
         }
         let mut changed = Vec::new();
         for stored in &entries {
-            // A message is indexed as it is now, whichever of its events is read.
+            // A message is indexed in its present form, whichever of its events is read.
             if let Change::Edited { message, .. }
             | Change::Deleted { message }
             | Change::Erased { message, .. } = stored.entry.event.change
@@ -99,8 +102,8 @@ impl Index {
         Ok(Step { events: entries.len(), more })
     }
 
-    /// Leaves nothing of what was taken out in the files; false when somebody searches just then, and it must be tried
-    /// again.
+    /// Removes all traces of removed entries from the files; false when a search is in the way and
+    /// it must be retried.
     pub fn scrub(&mut self) -> Result<bool> {
         if self.unscrubbed {
             self.unscrubbed = !self.kept(scrub)?;
@@ -108,7 +111,7 @@ impl Index {
         Ok(!self.unscrubbed)
     }
 
-    /// Takes out what the logs have dropped by now, and leaves nothing of it: the host stops.
+    /// Removes what the logs have dropped by now, with all traces, because the host stops.
     pub fn finish(&mut self, readers: &Readers) -> Result<()> {
         for (key, head) in readers.heads()? {
             let at = self.kept(|connection| place(connection, key))?;
@@ -120,7 +123,7 @@ impl Index {
         self.scrub().map(drop)
     }
 
-    /// Drops what is known of a message at once, from the disk too, however far its log was read.
+    /// Removes a message immediately, from the disk too, however far its log was read.
     pub fn forget(&mut self, at: EventRef) -> Result<()> {
         self.kept(|connection| {
             let begun = connection.transaction().map_err(failed)?;
@@ -131,21 +134,22 @@ impl Index {
         self.scrub().map(drop)
     }
 
-    /// Throws the file away: whoever searches it has found it damaged.
+    /// Discards the file, because a search has found it damaged.
     pub fn spoil(&mut self) {
-        // Its version is of no program, so that it is made anew when it is next looked at; if even that cannot be
-        // written, what is found there is made anew as well.
+        // No program has this version, so the file is rebuilt at its next use. If even this cannot
+        // be written, finding the damage again rebuilds it as well.
         let _ = self
             .kept(|connection| connection.pragma_update(None, "user_version", 0).map_err(failed));
         self.connection = None;
     }
 
-    /// Whether the file is open: it is not once it turned out damaged.
+    /// Whether the file is open. It is closed once it turned out damaged.
     pub fn is_open(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// Does something with the file. One that turns out damaged is thrown away; the next look begins anew.
+    /// Runs an operation on the file. A file that turns out damaged is discarded, and the next use
+    /// rebuilds it.
     fn kept<T>(&mut self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
@@ -171,7 +175,8 @@ impl Index {
     }
 }
 
-/// Whether the place is one of this log: a folder may have been restored from a copy, and gone on differently.
+/// Whether the position belongs to this log: a folder may have been restored from a copy and
+/// continued differently.
 fn is_of_log(readers: &Readers, key: ConversationKey, at: Place, base: Seq) -> Result<bool> {
     if at.seq == 0 || at.seq < base.0 {
         return Ok(true);
@@ -220,7 +225,8 @@ fn write(
     begun.commit().map_err(failed)
 }
 
-/// Indexes a message as it is now. Ephemeral ones are for nobody to find (design section 5, "Policy").
+/// Indexes a message in its present form. Ephemeral messages are not indexed (design section 5,
+/// "Policy").
 fn put(connection: &Connection, stored: &StoredEntry) -> Result<()> {
     let event = &stored.entry.event;
     let Some(content) = stored.content.as_ref().filter(|_| event.only().is_none()) else {
@@ -242,12 +248,12 @@ fn put(connection: &Connection, stored: &StoredEntry) -> Result<()> {
     statement.execute(params![id, words, tags]).map_err(failed).map(drop)
 }
 
-/// The first second of an id.
+/// The first id of a second.
 pub(super) fn first_id(at: Timestamp) -> i64 {
     (at.0.max(0) / 1_000) << IDS_BITS
 }
 
-/// The next id of the second, or of the next that has one.
+/// The next free id of the second, or of a later one.
 fn next_id(connection: &Connection, at: Timestamp) -> Result<i64> {
     let first = first_id(at);
     let end = first.saturating_add(1 << IDS_BITS);
@@ -263,7 +269,7 @@ fn next_id(connection: &Connection, at: Timestamp) -> Result<i64> {
     }
 }
 
-/// Takes one message out.
+/// Removes one message.
 fn remove(connection: &Connection, key: ConversationKey, seq: Seq) -> Result<()> {
     let sql = "SELECT id, words, tags FROM doc WHERE conversation = ?1 AND seq = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
@@ -279,7 +285,7 @@ fn remove(connection: &Connection, key: ConversationKey, seq: Seq) -> Result<()>
     statement.execute([id]).map_err(failed).map(drop)
 }
 
-/// Takes out what stands at or before a seq.
+/// Removes everything at or before a seq.
 fn drop_until(connection: &mut Connection, key: ConversationKey, through: Seq) -> Result<()> {
     let begun = connection.transaction().map_err(failed)?;
     let sql = "SELECT seq FROM doc WHERE conversation = ?1 AND seq <= ?2";
@@ -295,14 +301,14 @@ fn drop_until(connection: &mut Connection, key: ConversationKey, through: Seq) -
     begun.commit().map_err(failed)
 }
 
-/// Takes a whole conversation out, and forgets that it was read.
+/// Removes a whole conversation and its position.
 fn drop_all(connection: &mut Connection, key: ConversationKey) -> Result<()> {
     drop_until(connection, key, Seq(i64::MAX as u64))?;
     let sql = "DELETE FROM place WHERE conversation = ?1";
     connection.execute(sql, [key.0 as i64]).map_err(failed).map(drop)
 }
 
-/// Empties the write-ahead log; false when somebody reads the index for long.
+/// Empties the write-ahead log; false when a long search is in the way.
 fn scrub(connection: &mut Connection) -> Result<bool> {
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let busy: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;

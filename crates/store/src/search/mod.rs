@@ -1,15 +1,18 @@
-//! The index of what was said: words, and where each of them stands (spec/channels.md, "Search").
+//! The full-text index of messages (spec/channels.md, "Search").
 //!
-//! Derived from the logs, for whichever engine keeps them, in a file of its own in the data folder, by a thread of its
-//! own: no post waits for it or is part of a transaction with it, and every host has its own. It notes how far each
-//! conversation was read; whatever it missed, because of a crash or another host, it reads then. A file that is
-//! missing, damaged, of another version or of another workspace is made anew from the logs.
+//! It is derived from the logs, whatever the engine, and kept in a separate file in the data folder
+//! by a separate thread. No post waits for it or shares a transaction with it, and every host has
+//! its own. It records how far each conversation was read, and later reads anything that it missed
+//! because of a crash or another host. A file that is missing, damaged, of another version or of
+//! another workspace is rebuilt from the logs.
 //!
-//! Invariant: what is found is a place in a log and nothing more. What stands there *now* is for the log to say, so that
-//! an index that is behind finds too much or too little, and never shows what has gone. What was erased leaves the file
-//! too: entries are taken out of the index where they stand (`secure-delete`), pages zeroed, the write-ahead log emptied.
+//! Invariant: a search result is only a position in a log. The log says what is there *now*, so an
+//! outdated index returns too much or too little, but never shows removed text. Erased text leaves
+//! the file too: entries are removed from the index in place (`secure-delete`), pages are zeroed,
+//! and the write-ahead log is emptied.
 //!
-//! The one workspace of a data folder is the one of this file, whose statements therefore name none.
+//! A data folder has one workspace, and the file belongs to it, so its statements name no
+//! workspace.
 
 mod file;
 mod find;
@@ -26,22 +29,22 @@ use crate::db::{Error, Result};
 pub use find::{Ask, Window};
 pub use index::{Index, Step};
 
-/// Connections that are kept for searches: as many as there are cores is plenty.
+/// Connections kept for searches: one for each core is enough.
 const CONNECTIONS: usize = 4;
 
-/// Where the index is searched, by anybody.
+/// The searchable index, shared by all callers.
 #[derive(Clone)]
 pub struct Search(Arc<Shared>);
 
 struct Shared {
     file: PathBuf,
-    /// Rises when the file is made anew; connections to an older one are thrown away.
+    /// Increased when the file is rebuilt; connections to an older one are discarded.
     made: AtomicU64,
     idle: Mutex<Vec<(u64, Connection)>>,
 }
 
 impl Search {
-    /// The index in a data folder, and who keeps it. Both look at the file only once they are used.
+    /// The index in a data folder, and its maintainer. Both open the file on first use.
     pub fn of(data: &Path, workspace: Uid) -> (Self, Index) {
         let file = data.join(file::NAME);
         let shared = Shared { file, made: AtomicU64::new(1), idle: Mutex::default() };
@@ -49,9 +52,9 @@ impl Search {
         (search.clone(), Index::new(search, workspace))
     }
 
-    /// What of the index holds what is asked for, newest first and then the best of it first.
+    /// Searches the index: a window of the newest matches, the best first.
     pub fn find(&self, ask: &Ask<'_>) -> Result<Window> {
-        // Nothing was ever said, or the file is just being made anew.
+        // There are no messages yet, or the file is being rebuilt.
         let Some((made, connection)) = self.take()? else { return Ok(Window::default()) };
         let found = find::find(&connection, ask);
         let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,14 +80,15 @@ impl Search {
         }
     }
 
-    /// From now on the file is another one.
+    /// The file has been replaced.
     fn made_anew(&self) {
         self.0.made.fetch_add(1, Ordering::AcqRel);
         self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Removes an index that is damaged, of whatever workspace or version: it is made anew from the logs. Whether there was one.
+/// Removes a damaged index, of any workspace or version; it is rebuilt from the logs. Returns
+/// whether there was one.
 pub(crate) fn mend(data: &Path) -> Result<bool> {
     let file = data.join(file::NAME);
     if !file.exists() {
@@ -97,7 +101,7 @@ pub(crate) fn mend(data: &Path) -> Result<bool> {
     }
 }
 
-/// The engine's failure in the store's words.
+/// Converts the engine's error.
 fn failed(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     match error.sqlite_error_code() {

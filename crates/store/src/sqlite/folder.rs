@@ -1,7 +1,7 @@
 //! The data folder: private to its owner, and held by one process at a time.
 //!
-//! Invariant: while a [`Folder`] lives, no other process has the database open for writing. The lock is
-//! the operating system's, so that it ends with the process, however that ends.
+//! Invariant: while a [`Folder`] lives, no other process has the database open for writing. The
+//! lock is the operating system's, so it ends with the process, however that ends.
 
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -9,28 +9,28 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A few batches of posts, in bytes.
+/// Space for a few batches of posts, in bytes.
 const ROOM: usize = 1024 * 1024;
-/// What a start on a full disk needs to be read from: the index of the write-ahead log (32 KiB for each 16 MiB of it),
-/// `host.json`, and a few pages.
+/// The space that a start on a full disk needs for reading: the index of the write-ahead log (32
+/// KiB for each 16 MiB of it), `host.json`, and a few pages.
 const RESERVE: usize = 2 * 1024 * 1024;
 /// Its name in a data folder.
 const RESERVE_FILE: &str = "reserve";
 const LOCK_FILE: &str = "lock";
-/// How often a folder is tried to be held that others take away meanwhile.
+/// Attempts to hold a folder that other processes remove meanwhile.
 const TRIES: u32 = 100;
 
 /// A data folder that this process holds.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// What of [`MADE`] is this process's to take away again.
+    /// The files of [`MADE`] that this process created and may remove again.
     made: &'static [&'static str],
     was_there: bool,
     _lock: File,
 }
 
-/// What a host makes in its folder before it knows that it can start; the lock comes last.
+/// What a host creates in its folder before it knows that it can start; the lock comes last.
 static MADE: [&str; 6] =
     ["chorus.db", "chorus.db-wal", "chorus.db-shm", "newest", RESERVE_FILE, LOCK_FILE];
 const RESERVE_AT: usize = 4;
@@ -40,7 +40,7 @@ const LOCK_AT: usize = 5;
 pub enum FolderError {
     /// Another process holds the folder.
     Held(PathBuf),
-    /// It has a database of its own, and another was asked for.
+    /// It has its own database, and another was requested.
     HasDatabase(PathBuf),
     Io {
         path: PathBuf,
@@ -70,7 +70,7 @@ impl fmt::Display for FolderError {
 impl std::error::Error for FolderError {}
 
 impl Folder {
-    /// Makes the folder if need be, and holds it.
+    /// Creates the folder if needed, and holds it.
     pub fn hold(path: &Path) -> Result<Self, FolderError> {
         for _ in 0..TRIES {
             if let Some(folder) = Self::try_hold(path)? {
@@ -80,7 +80,7 @@ impl Folder {
         Err(FolderError::Held(path.to_owned()))
     }
 
-    /// None when whoever held it has taken it away meanwhile.
+    /// None when its previous holder has removed it meanwhile.
     fn try_hold(path: &Path) -> Result<Option<Self>, FolderError> {
         let io = |error| FolderError::Io { path: path.to_owned(), error };
         let mut dir = DirBuilder::new();
@@ -111,7 +111,8 @@ impl Folder {
             return Ok(None);
         }
         let made: &[&str] = match (had_lock, path.join(RESERVE_FILE).exists()) {
-            // The lock may be that of another who has not got it, and leaves it.
+            // The lock file may belong to another process that failed to get the lock and leaves
+            // it.
             _ if std::fs::read_dir(path).map_err(io)?.count() == 1 => &MADE[..],
             (true, true) => &[],
             (true, false) => &MADE[RESERVE_AT..LOCK_AT],
@@ -121,10 +122,10 @@ impl Folder {
         Ok(Some(Self { path: path.to_owned(), made, was_there, _lock: lock }))
     }
 
-    /// A host cannot start here: what it has made goes, and nothing of a database where there was anything before. It is
-    /// held until then, so that nothing is another's.
+    /// A host cannot start here: removes what it created, but no database files if there was
+    /// anything before. The folder is held until then, so that nothing belongs to another process.
     pub(crate) fn take_back(self) {
-        // What cannot be removed is no more than it was; the start is refused in any case.
+        // A file that cannot be removed does no harm; the start is refused in any case.
         for name in self.made {
             let _ = std::fs::remove_file(self.path.join(name));
         }
@@ -133,15 +134,15 @@ impl Folder {
         }
     }
 
-    /// The file of the database; made when there is none.
+    /// The path of the database file; created if it does not exist.
     pub fn database(&self) -> Result<PathBuf, FolderError> {
         let file = Self::database_in(&self.path);
-        // The files that SQLite makes beside this one get its mode.
+        // The files that SQLite creates next to this one get its mode.
         private_file(&file).map_err(|error| FolderError::Io { path: self.path.clone(), error })?;
         Ok(file)
     }
 
-    /// Nobody keeps a database in it: its database is elsewhere.
+    /// Refuses a folder with a database, because the database is elsewhere.
     pub fn must_have_no_database(&self) -> Result<(), FolderError> {
         match Self::database_in(&self.path).exists() {
             true => Err(FolderError::HasDatabase(self.path.clone())),
@@ -149,8 +150,8 @@ impl Folder {
         }
     }
 
-    /// Whether there is space for more than a row or two: as much is written as a few batches need, and
-    /// removed again. What is kept in reserve comes first.
+    /// Whether there is space for more than a row or two: writes as much as a few batches need, and
+    /// removes it again. The reserve is filled first.
     pub fn has_space(&self) -> bool {
         if !self.has_reserve() {
             return false;
@@ -161,7 +162,8 @@ impl Folder {
         written.is_ok() && removed.is_ok()
     }
 
-    /// Whether the reserve is there; it is made when it is not. Of a database elsewhere nothing is read here.
+    /// Whether the reserve exists; it is created if not. With a database elsewhere no reserve is
+    /// needed.
     fn has_reserve(&self) -> bool {
         let path = self.path.join(RESERVE_FILE);
         let is_there = |found: std::fs::Metadata| found.len() == RESERVE as u64;
@@ -175,20 +177,20 @@ impl Folder {
         made.is_ok()
     }
 
-    /// Gives the reserve up, for a start on a full disk.
+    /// Frees the reserve, for a start on a full disk.
     pub fn free_reserve(&self) {
-        // Where it cannot be removed, what needs the space says so.
+        // If it cannot be removed, the code that needs the space reports the error.
         let _ = std::fs::remove_file(self.path.join(RESERVE_FILE));
     }
 
-    /// Whether this process can change nothing in a data folder, and no other one does.
+    /// Whether this process cannot write to a data folder, and no other process uses it.
     pub fn is_read_only(path: &Path) -> bool {
         let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
         let lock = OpenOptions::new().write(true).open(path.join(LOCK_FILE));
         lock.is_err_and(|error| kinds.contains(&error.kind()))
     }
 
-    /// Where the database of a data folder is.
+    /// The path of a data folder's database.
     pub fn database_in(path: &Path) -> PathBuf {
         path.join("chorus.db")
     }

@@ -1,10 +1,11 @@
-//! A database file as it lies there, before SQLite opens it.
+//! Examines a database file before SQLite opens it.
 //!
-//! SQLite takes an empty file for a database that nobody has written to yet, and deletes the write-ahead log beside it as a
-//! leftover: all that was committed and not copied back yet. So a file that cannot be a workspace's is refused unopened.
+//! SQLite treats an empty file as a new database, and deletes the write-ahead log next to it as a
+//! leftover, with everything committed but not checkpointed. So a file that cannot be a workspace's
+//! is refused without opening it.
 //!
-//! Invariant: it is looked at before this process has it open, since closing a file ends all locks that the process has
-//! on it.
+//! Invariant: it is examined before this process opens it, because closing a file releases all
+//! locks that the process has on it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -12,22 +13,22 @@ use std::path::Path;
 
 use crate::db::{Error, Result};
 
-/// The bytes that say what the file is.
+/// The bytes of the file header.
 const HEADER: usize = 100;
-/// Those of them up to how many pages there are.
+/// The part of them up to the number of pages.
 pub(crate) const SIZES: usize = 32;
-/// The smallest page there is, and so the smallest database.
+/// The smallest possible page, and so the smallest database.
 const SMALLEST: u64 = 512;
 
-/// What a file is.
+/// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// There is none, or nothing in it.
+    /// No file, or an empty one.
     Nothing,
     Database,
 }
 
-/// Refuses a file that is no database, or not all of one.
+/// Refuses a file that is not a database, or is truncated.
 pub(crate) fn look(file: &Path) -> Result<Found> {
     let unfit = |what: &str| {
         Err(Error::corrupt(format!(
@@ -35,7 +36,7 @@ pub(crate) fn look(file: &Path) -> Result<Found> {
              the file back or restore a backup into another folder"
         )))
     };
-    // Before the file, which may grow out of it meanwhile.
+    // Before the file, which may grow from the log meanwhile.
     let at_rest = is_at_rest(file);
     let mut opened = match File::open(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -54,14 +55,14 @@ pub(crate) fn look(file: &Path) -> Result<Found> {
     }
     let says = head.first_chunk().map_or(0, length_said);
     let word = |at: usize| head.get(at..at + 4);
-    // Only then is the length right that stands there, and only without a log is it the file's own.
+    // Only then is the stated length valid, and only without a log does it describe the file.
     if at_rest && word(24) == word(92) && length < says {
         return unfit(&format!("is cut: it has {length} bytes and should have {says}"));
     }
     Ok(Found::Database)
 }
 
-/// A folder in which a database must be.
+/// Refuses a folder without a database.
 pub(crate) fn must_be_there(file: &Path) -> Result<()> {
     match look(file)? {
         Found::Database => Ok(()),
@@ -69,7 +70,7 @@ pub(crate) fn must_be_there(file: &Path) -> Result<()> {
     }
 }
 
-/// What is said where a database was and is not.
+/// The error where a database has been lost.
 pub(crate) fn nothing(file: &Path) -> Error {
     let what = match file.exists() {
         true => "is empty",
@@ -83,9 +84,9 @@ pub(crate) fn nothing(file: &Path) -> Error {
     ))
 }
 
-/// How many bytes a database has, as its first page says.
+/// The length of a database in bytes, as its first page states.
 pub(crate) fn length_said(head: &[u8; SIZES]) -> u64 {
-    // 65,536 does not fit into its two bytes and is written as 1.
+    // 65,536 does not fit into two bytes and is written as 1.
     let size = match u16::from_be_bytes([head[16], head[17]]) {
         1 => 65_536,
         size => u64::from(size),
@@ -93,7 +94,7 @@ pub(crate) fn length_said(head: &[u8; SIZES]) -> u64 {
     size * u64::from(u32::from_be_bytes([head[28], head[29], head[30], head[31]]))
 }
 
-/// Whether all of a database is in its one file: it has no write-ahead log, or an empty one.
+/// Whether the whole database is in its one file: the write-ahead log is absent or empty.
 pub(crate) fn is_at_rest(file: &Path) -> bool {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");

@@ -1,8 +1,9 @@
 //! SQLite as an engine: one file, write-ahead log, every commit synced.
 //!
-//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was asked for, so that a commit that
-//! returned is on disk. Checkpoints run between batches on the writer's own connection, never inside a
-//! commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3, "Engines").
+//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was requested, so that a commit
+//! that returned is on disk. Checkpoints run between batches on the writer's own connection, never
+//! inside a commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3,
+//! "Engines").
 
 mod folder;
 pub(crate) mod header;
@@ -23,18 +24,19 @@ use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, TRACE, Table, Val
 pub use folder::{Folder, FolderError};
 pub use remove::remove_database;
 
-/// Pages by which the write-ahead log has grown when it is copied back: while nothing is asked, and at
-/// the latest. Each copy syncs the database, so under load it is worth to wait for more.
+/// Growth of the write-ahead log, in pages, after which it is checkpointed: when idle, and at the
+/// latest. Each checkpoint syncs the database, so under load it is worth waiting for more.
 const CHECKPOINT_IDLE: u32 = 1_000;
 const CHECKPOINT_BUSY: u32 = 4_000;
-/// What moves or goes within a page is zeroed where it was, which costs no write. Without it a page that is split
-/// keeps a copy that no later erasure would find.
+/// Data that is moved or removed within a page is zeroed, which costs no write. Without this, a
+/// split page would keep a copy that no later erasure finds.
 const ZEROING: &str = "FAST";
 /// Prepared statements kept by a connection; there are about fifty in all.
 const STATEMENTS: usize = 128;
-/// Pages copied by one step of a backup: 256 KiB, well under a millisecond, which a post may have to wait.
+/// Pages copied by one step of a backup: 256 KiB, well under a millisecond, for which a post may
+/// have to wait.
 const COPIED: i32 = 64;
-/// Readers wait this long for a recovery after a crash; nobody waits for anything else.
+/// How long readers wait for a recovery after a crash; nothing else makes anybody wait.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One connection to the database file.
@@ -46,7 +48,7 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// The one connection that writes; makes the file when there is none.
+    /// The only connection that writes; creates the file if it does not exist.
     pub fn writer(file: &Path, vfs: Option<&str>, sync: Sync) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let this = Self::open(file, flags, vfs)?;
@@ -60,13 +62,13 @@ impl Sqlite {
         this.watch()
     }
 
-    /// A connection that can only read.
+    /// A read-only connection.
     pub fn reader(file: &Path, vfs: Option<&str>) -> Result<Self> {
         Self::open(file, OpenFlags::SQLITE_OPEN_READ_ONLY, vfs)
     }
 
-    /// The one connection to a database that nobody else uses: no files beside it, and every commit synced.
-    /// What is deleted is overwritten.
+    /// The only connection to a database that nobody else uses: no files next to it, and every
+    /// commit synced. Deleted data is overwritten.
     pub fn alone(file: &Path) -> Result<Self> {
         let this = Self::open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, None)?;
         this.connection.pragma_update(None, "journal_mode", "DELETE").map_err(engine)?;
@@ -75,7 +77,7 @@ impl Sqlite {
         Ok(this)
     }
 
-    /// A connection that can only read a file that nobody changes, and makes none beside it.
+    /// A read-only connection to a file that nobody changes. Creates no files next to it.
     pub fn immutable(file: &Path) -> Result<Self> {
         let path = std::path::absolute(file).map_err(|e| Error::Engine(e.to_string()))?;
         let mut name = "file://".to_owned();
@@ -104,7 +106,7 @@ impl Sqlite {
         Ok(Self { connection, pages: Arc::default(), checkpointed: AtomicU32::new(0) })
     }
 
-    /// Counts the pages of the write-ahead log; the hook also takes the place of SQLite's own checkpoint,
+    /// Counts the pages of the write-ahead log. The hook also replaces SQLite's own checkpoint,
     /// which would run inside a commit.
     fn watch(mut self) -> Result<Self> {
         let pages = self.pages.clone();
@@ -162,7 +164,7 @@ impl Db for Sqlite {
     }
 
     fn rollback(&self) -> Result<()> {
-        // SQLite has rolled back by itself after some errors; there is nothing more to do then.
+        // After some errors SQLite has rolled back already; then there is nothing to do.
         if self.connection.is_autocommit() {
             return Ok(());
         }
@@ -190,7 +192,7 @@ impl Db for Sqlite {
     }
 
     fn scrub(&self) -> Result<bool> {
-        // Readers are short; waiting for one here would keep every post waiting.
+        // Readers are short, and waiting for one here would delay every post.
         self.connection.busy_timeout(Duration::ZERO).map_err(engine)?;
         let mut whole = false;
         let done = self.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |row| {
@@ -209,7 +211,7 @@ impl Db for Sqlite {
     fn housekeep(&self, idle: bool) -> Result<bool> {
         let pages = self.pages.load(Ordering::Relaxed);
         let before = self.checkpointed.load(Ordering::Relaxed);
-        // Once all of it was copied back and no reader needs it, the log begins again at its start.
+        // After a full checkpoint without readers, the log restarts at its beginning.
         let grown = if pages < before { pages } else { pages - before };
         if grown < if idle { CHECKPOINT_IDLE } else { CHECKPOINT_BUSY } {
             return Ok(false);
@@ -231,13 +233,13 @@ impl Db for Sqlite {
 
     fn copy_to(&self, to: &Path, between: &mut dyn FnMut() -> bool) -> Result<bool> {
         let mut copy = Connection::open(to).map_err(engine)?;
-        // Whoever asked syncs it in the end, elsewhere: the writer waits for no other file than its own. A copy
-        // that is broken off is thrown away, and needs no journal.
+        // The caller syncs it at the end, elsewhere, so that the writer waits for no file but its
+        // own. An abandoned copy is deleted and needs no journal.
         copy.pragma_update(None, "synchronous", "OFF").map_err(engine)?;
         copy.pragma_update(None, "journal_mode", "OFF").map_err(engine)?;
         let backup = Backup::new(&self.connection, &mut copy).map_err(engine)?;
         loop {
-            // Nobody else locks either file, so every step gets on.
+            // Nobody else locks either file, so every step makes progress.
             if backup.step(COPIED).map_err(engine)? == StepResult::Done {
                 return Ok(true);
             }
@@ -288,7 +290,8 @@ impl ToSql for Bound<'_> {
 fn engine(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Full(error.to_string()),
-        // A limit of the file's size or a quota, which SQLite does not tell from others. Only what a sync says is lost.
+        // A file size limit or a quota, which SQLite does not distinguish from other errors. Only a
+        // failed sync loses data.
         Some(ErrorCode::SystemIoFailure)
             if error.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_WRITE) =>
         {

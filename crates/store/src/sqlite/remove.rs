@@ -1,9 +1,9 @@
-//! Removes a database file with all that SQLite keeps beside it.
+//! Removes a database file with all files that SQLite keeps next to it.
 
 use std::io;
 use std::path::Path;
 
-/// Removes a database file and the files beside it, as far as they exist.
+/// Removes a database file and the files next to it, if they exist.
 pub fn remove_database(file: &Path) {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut path = file.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! One batch: commands decided in memory, their rows written, one commit.
+//! One batch: commands are decided in memory, their rows written, and committed once.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,30 +19,31 @@ use crate::facts::{Earlier, Stored};
 use crate::record::record;
 use crate::shared::{self, News};
 
-/// Commands between two writes within a batch. A room remembers its newest 64 events; what a later
-/// command of the batch may look for has to be in there, or written.
+/// Commands between two writes within a batch. A room remembers its newest 64 events; anything that
+/// a later command of the batch may look up must be among them or written.
 const STRIDE: usize = 32;
-/// Entries of the audit log that wait for a transaction to go along with, and how long they do.
+/// Audit entries that may wait for a transaction, and how long they do.
 const SOFT: usize = 1_024;
 const SOFT_MS: i64 = 1_000;
 /// Timers that fire in one batch.
 pub(super) const TIMERS: usize = 256;
 
-/// A batch on its way to its commit.
+/// A batch before its commit.
 pub(super) struct Batch<'a> {
     pub(super) workspace: &'a mut Workspace,
-    /// Everybody as of its beginning. The present directory is not held, or each change of it would copy it.
+    /// The directory at its beginning. The present one is not held, because each change would then
+    /// copy it.
     pub(super) before: &'a Arc<Directory>,
     pub(super) db: &'a dyn Db,
     pub(super) tenant: i64,
     pub(super) now: Timestamp,
     pub(super) earlier: &'a RefCell<Earlier>,
     pub(super) damage: &'a Damage,
-    /// Everything it has touched, for when it comes to nothing.
+    /// Everything it has touched, to undo it if it fails.
     pub(super) trace: &'a mut Trace,
 }
 
-/// What a batch has touched so far; outlives a panic in it.
+/// What a batch has touched so far. It survives a panic in the batch.
 #[derive(Default)]
 pub(super) struct Trace {
     /// Whether a transaction is open.
@@ -50,28 +51,28 @@ pub(super) struct Trace {
     pub(super) rooms: BTreeSet<ConversationKey>,
     pub(super) effects: Vec<Effect>,
     pub(super) loaded: usize,
-    /// As of when it is decided.
+    /// The time at which it is decided.
     pub(super) now: Timestamp,
-    /// For the audit log, in order.
+    /// Audit entries, in order.
     pub(super) records: Vec<Record>,
-    /// One of them goes with the transaction.
+    /// One of them must be written with the transaction.
     pub(super) firm: bool,
-    /// The end of the audit log, once this batch is committed.
+    /// The end of the audit log after this batch is committed.
     pub(super) audited: Option<AuditHead>,
-    /// Something that was said is to go from the files too.
+    /// Erased content must disappear from the files too.
     pub(super) scrubs: bool,
-    /// How many entries it adds to the logs.
+    /// The number of entries it adds to the logs.
     pub(super) entries: u64,
-    /// Something was written in its transaction.
+    /// Its transaction has written something.
     pub(super) wrote: bool,
-    /// An event that it logs, by which it is known whether it was committed.
+    /// An event that it logs, to find out whether it was committed.
     pub(super) logged: Option<Uid>,
-    /// Where hosts share the database: under which number the others are told, and of what else than rooms.
+    /// Where hosts share the database: the number of its news, and what they contain besides rooms.
     pub(super) number: Option<u64>,
     pub(super) told: News,
-    /// After this batch others are let in.
+    /// After this batch other hosts may join.
     pub(super) opens: bool,
-    /// The hosts that live, when a session is to be closed whose host does not.
+    /// The live hosts, if sessions of dead ones must be closed.
     pub(super) live: Option<Vec<u32>>,
 }
 
@@ -84,11 +85,11 @@ impl Trace {
     }
 }
 
-/// The audit log as the writer has it.
+/// The writer's view of the audit log.
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) head: AuditHead,
-    /// What goes along with the next transaction, and since when it waits.
+    /// Entries that wait for the next transaction, and since when.
     soft: Vec<Record>,
     since: Option<Timestamp>,
     /// The host stops: nothing waits any longer.
@@ -100,7 +101,7 @@ impl Ledger {
         Self { head, ..Self::default() }
     }
 
-    /// When what waits is written, if nothing comes that it can go along with.
+    /// When waiting entries are written if no transaction comes before.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.since.map(|since| since.plus(SOFT_MS))
     }
@@ -109,7 +110,7 @@ impl Ledger {
         self.closing || self.soft.len() >= SOFT || self.due().is_some_and(|due| due <= now)
     }
 
-    /// The batch is committed: what it had for the log is written, or waits.
+    /// The batch is committed: its audit entries are written or wait.
     pub(super) fn committed(&mut self, trace: &mut Trace) {
         let records = std::mem::take(&mut trace.records);
         match trace.audited.take() {
@@ -128,7 +129,7 @@ impl Ledger {
 }
 
 impl Batch<'_> {
-    /// Executes the commands and writes what they changed. Nothing is committed yet.
+    /// Executes the commands and writes their changes. Nothing is committed yet.
     pub(super) fn run(&mut self, jobs: &mut [Job]) -> Result<(), Error> {
         let now = self.now;
         for (n, job) in jobs.iter_mut().enumerate() {
@@ -141,8 +142,8 @@ impl Batch<'_> {
         self.write()
     }
 
-    /// Lets time do what is due, at most `limit` events' worth, and writes what that changed. Says whether
-    /// there may be more.
+    /// Fires due timers, for at most `limit` events, and writes the changes. Returns whether there
+    /// may be more.
     pub(super) fn fire(&mut self, limit: usize) -> Result<bool, Error> {
         let mut left = limit;
         let now = self.now;
@@ -160,7 +161,7 @@ impl Batch<'_> {
         Ok(left == 0)
     }
 
-    /// Writes what has changed since the last time, within the batch's transaction.
+    /// Writes the changes since the last call, within the batch's transaction.
     pub(super) fn write(&mut self) -> Result<(), Error> {
         let mut changes = self.workspace.take_changes();
         self.trace.effects.append(&mut changes.effects);
@@ -204,7 +205,7 @@ impl Batch<'_> {
         record(self.db, self.tenant, self.workspace, &changes)
     }
 
-    /// Writes one block of the audit log, when there is something that must be written, or that may go along.
+    /// Writes one block of the audit log, if any entry must or may be written.
     pub(super) fn audit(&mut self, ledger: &Ledger) -> Result<(), Error> {
         let trace = &*self.trace;
         let nothing = ledger.soft.is_empty() && trace.records.is_empty();
@@ -218,7 +219,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Other hosts are told what was written.
+    /// Writes the news for other hosts.
     pub(super) fn tell(&mut self) -> Result<(), Error> {
         let Some(number) = self.trace.number.filter(|_| self.trace.wrote) else { return Ok(()) };
         let news = News { audited: self.trace.audited, ..std::mem::take(&mut self.trace.told) };
@@ -228,21 +229,21 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Before others are let in: nobody is connected but who this host says is, and what it has written they
-    /// have not been told of.
+    /// Before other hosts join: records which sessions are connected here, because earlier writes
+    /// were not announced.
     pub(super) fn open(&mut self) -> Result<(), Error> {
         self.begin()?;
         shared::clear_connections(self.db, self.tenant)
     }
 
-    /// Sessions are closed whose host is none of these.
+    /// Closes sessions whose host is not in this list.
     pub(super) fn end_sessions_but(&mut self, hosts: &[u32]) -> Result<(), Error> {
         let now = self.now;
         self.with_facts(|workspace, facts| workspace.end_sessions_but(facts, hosts, now))
             .map_err(engine)
     }
 
-    /// Whatever the engine has put aside is written: what fails, fails before the commit.
+    /// Writes everything that the engine has buffered, so that failures occur before the commit.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         if self.trace.began { self.db.flush() } else { Ok(()) }
     }

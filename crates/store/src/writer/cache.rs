@@ -1,13 +1,13 @@
-//! Which rooms stay in memory: those in which something is open, and the ones used last.
+//! The room cache: rooms with open events stay in memory, and so do recently used ones.
 
 use std::collections::HashMap;
 
 use chorus_core::model::ids::ConversationKey;
 use chorus_core::state::workspace::Workspace;
 
-/// Rooms kept in memory: each has its newest 64 events, about 40 KiB.
+/// Rooms kept in memory. Each has its newest 64 events, about 40 KiB.
 const ROOMS: usize = 1_024;
-/// How many more there may be before the oldest go, so that they go in bulk.
+/// How far the cache may exceed its limit before the oldest rooms are evicted together.
 const SLACK: usize = 128;
 
 /// When each room was last written, counted in batches.
@@ -15,7 +15,7 @@ const SLACK: usize = 128;
 pub(crate) struct Ages {
     batch: u64,
     used: HashMap<ConversationKey, u64>,
-    /// Rooms that have come since they were last counted.
+    /// Rooms added since the last count.
     grown: usize,
 }
 
@@ -28,7 +28,7 @@ impl Ages {
         self.grown += rooms;
     }
 
-    /// Forgets the rooms that were not used for longest, between batches. Says how many there are when it
+    /// Evicts the least recently used rooms, between batches. Returns the number of rooms if it
     /// counted them.
     pub(crate) fn trim(&mut self, workspace: &mut Workspace) -> Option<usize> {
         self.batch += 1;

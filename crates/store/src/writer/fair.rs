@@ -1,5 +1,5 @@
-//! Jobs in a line for each member, taken one from each in turn: whoever has thousands waiting waits for
-//! them, and nobody else does. Each member's own jobs keep their order.
+//! A fair queue: jobs are queued per member and taken round robin. A member with thousands of
+//! waiting jobs delays only itself, and each member's own jobs keep their order.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,13 +7,13 @@ use chorus_core::model::ids::MemberKey;
 
 use super::job::Job;
 
-/// Empty lines that are kept for the next member, so that a command by itself allocates none.
+/// Empty queues kept for reuse, so that a single command allocates none.
 const SPARE: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Lines {
     lines: HashMap<MemberKey, VecDeque<Job>>,
-    /// Whose turn it is next; everybody with a line stands here once.
+    /// The round-robin order; every member with jobs occurs once.
     turns: VecDeque<MemberKey>,
     spare: Vec<VecDeque<Job>>,
     waiting: usize,
@@ -24,7 +24,7 @@ impl Lines {
         self.waiting
     }
 
-    /// How many jobs of a member wait.
+    /// The number of waiting jobs of a member.
     pub(super) fn of(&self, member: MemberKey) -> usize {
         self.lines.get(&member).map_or(0, VecDeque::len)
     }
@@ -55,7 +55,7 @@ impl Lines {
         job
     }
 
-    /// Everything that waits.
+    /// Removes and returns all jobs.
     pub(super) fn drain(&mut self) -> Vec<Job> {
         std::iter::from_fn(|| self.pop()).collect()
     }

@@ -1,4 +1,5 @@
-//! A command with whoever waits for its answer. What it gives has the command's own type, which only the job knows.
+//! A command together with the receiver of its answer. Only the job knows the command's own result
+//! type.
 
 use chorus_core::commands::{Command, NotDone};
 use chorus_core::model::audit::{Record, Weight};
@@ -11,7 +12,7 @@ use chorus_core::state::workspace::Workspace;
 
 use super::Reply;
 
-/// One command on its way to its answer.
+/// One command until it is answered.
 pub(crate) struct Job {
     pub(crate) by: By,
     work: Box<dyn Work>,
@@ -27,7 +28,7 @@ impl Job {
         Self { by, work: Box::new(Typed { by, command, drawn, done: None, reply: Some(reply) }) }
     }
 
-    /// Executes the command, once more if need be, and keeps what it gave. Gives what the audit log keeps of it.
+    /// Executes the command, possibly again, and stores its result. Returns its audit entry.
     pub(super) fn execute(
         &mut self,
         workspace: &mut Workspace,
@@ -37,22 +38,22 @@ impl Job {
         self.work.execute(workspace, facts, now)
     }
 
-    /// Answers with what the command gave.
+    /// Answers with the command's result.
     pub(super) fn answer(mut self) {
         self.work.answer();
     }
 
-    /// Answers that the command was not done.
+    /// Answers with a refusal.
     pub(crate) fn refuse(mut self, refusal: Refusal) {
         self.work.refuse(refusal);
     }
 
-    /// What kind of command it is.
+    /// The command's name.
     pub(super) fn name(&self) -> &'static str {
         self.work.name()
     }
 
-    /// About how much of a batch's limit it takes.
+    /// Its approximate share of a batch's size limit.
     pub(super) fn bytes(&self) -> usize {
         self.work.bytes()
     }
@@ -113,7 +114,7 @@ impl<C: Command, R: Reply<C::Output>> Work for Typed<C, R> {
     }
 }
 
-/// Nobody waits for ever: a job that is lost on the way is answered too.
+/// A job that is lost is answered too, so that nobody waits for ever.
 impl<C: Command, R: Reply<C::Output>> Drop for Typed<C, R> {
     fn drop(&mut self) {
         self.refuse(Refusal::new(Code::Unavailable, "the writer ended by a bug"));

@@ -1,8 +1,10 @@
-//! The one writer of a workspace: commands in, one commit a batch, answers and effects out.
+//! The single writer of a workspace: takes commands, commits once per batch, and gives answers and
+//! effects.
 //!
-//! Invariant: a command is answered only after the commit that holds what it changed, and effects are
-//! seen only after the answers. A refusal has written nothing. When a commit fails, its outcome is
-//! unknown: it is never tried again, the writer takes no more work, and [`Writer::health`] says why.
+//! Invariant: a command is answered only after the commit of its changes, and effects are visible
+//! only after the answers. A refused command has written nothing. When a commit fails, its outcome
+//! is unknown: it is never retried, the writer accepts no more work, and [`Writer::health`] says
+//! why.
 
 mod batch;
 mod cache;
@@ -41,15 +43,15 @@ use orders::{CopyOrder, RekeyOrder};
 use queue::Queue;
 use run::Run;
 
-/// Takes the answer of one command, on the writer's thread; it must not block.
+/// Receives the answer of one command, on the writer's thread; must not block.
 pub trait Reply<T>: FnOnce(Result<T, NotDone>) + Send + 'static {}
 impl<T, F: FnOnce(Result<T, NotDone>) + Send + 'static> Reply<T> for F {}
 
-/// Takes the effects of one batch, on the writer's thread; it must not block.
+/// Receives the effects of one batch, on the writer's thread; must not block.
 pub trait Sink: FnMut(Vec<Effect>) + Send + 'static {}
 impl<F: FnMut(Vec<Effect>) + Send + 'static> Sink for F {}
 
-/// Whether the writer takes work.
+/// Whether the writer accepts work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     pub ok: bool,
@@ -57,7 +59,7 @@ pub struct Health {
     pub reason: Option<String>,
 }
 
-/// What the writer has done since it started, and what waits.
+/// Statistics since the writer started, and its present queue length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     pub batches: u64,
@@ -65,7 +67,8 @@ pub struct Stats {
     pub commits: u64,
     /// Time spent in commits, in microseconds.
     pub commit_us: u64,
-    /// Batches that had to be run one by one, because a statement failed or a decision panicked.
+    /// Batches that were repeated command by command, because a statement failed or a decision
+    /// panicked.
     pub split: u64,
     /// Rooms in memory.
     pub rooms: u64,
@@ -73,7 +76,7 @@ pub struct Stats {
     pub waiting: u64,
 }
 
-/// One commit: when, and of how many commands.
+/// One commit: its time and its number of commands.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit {
     pub began: Instant,
@@ -90,20 +93,20 @@ pub struct Writer {
 pub(crate) struct Shared {
     queue: Queue,
     counters: Counters,
-    /// That of the batch which is answered, when it had one.
+    /// The commit of the batch that is being answered, if it had one.
     commit: std::sync::Mutex<Option<Commit>>,
-    /// Why it takes no work for the time being.
+    /// Why it temporarily accepts no work.
     trouble: std::sync::Mutex<Option<String>>,
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
-    /// Another host has written, or asks to be let in.
+    /// Another host has written, or asks to join.
     news: AtomicBool,
-    /// It is time to look at the other hosts.
+    /// It is time to check the other hosts.
     pause: AtomicBool,
     /// Other hosts write to the same database.
     company: AtomicBool,
-    /// This host does what one of them is to do.
+    /// This host performs the tasks that only one host does for all.
     leads: AtomicBool,
-    /// Which of them this is.
+    /// This host's number.
     host: AtomicU32,
 }
 
@@ -123,7 +126,7 @@ impl Shared {
     }
 }
 
-/// All the writer needs to work.
+/// Everything the writer needs.
 pub(crate) struct Setup {
     pub(crate) folder: Folder,
     pub(crate) db: Box<dyn Db>,
@@ -139,9 +142,9 @@ pub(crate) struct Setup {
     pub(crate) answer_first: bool,
     pub(crate) stamps: Arc<Stamps>,
     pub(crate) damage: Arc<Damage>,
-    /// None where nothing is noted beside the database.
+    /// None where no extent is recorded next to the database.
     pub(crate) newest: Option<Newest>,
-    /// There is no space to write in: it begins with waiting for some.
+    /// There is no space to write: the writer starts by waiting for some.
     pub(crate) full: bool,
 }
 
@@ -160,7 +163,7 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         host: AtomicU32::new(0),
     });
     if setup.full {
-        // Before anybody can ask how the writer does.
+        // Set before anybody can ask for the writer's health.
         shared.trouble(Some(run::no_space("the data folder cannot be written to")));
     }
     let its = shared.clone();
@@ -171,7 +174,8 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
 }
 
 impl Writer {
-    /// Hands a command in. `reply` is called once: on the writer's thread, or at once when it takes no work.
+    /// Submits a command. `reply` is called once: on the writer's thread, or immediately if the
+    /// writer accepts no work.
     pub fn submit<C: Command>(
         &self,
         by: By,
@@ -185,7 +189,7 @@ impl Writer {
         }
     }
 
-    /// Hands a command in, and blocks until it is answered.
+    /// Submits a command and blocks until it is answered.
     pub fn execute<C: Command>(
         &self,
         by: By,
@@ -194,16 +198,16 @@ impl Writer {
     ) -> Result<C::Output, NotDone> {
         let (answer, answered) = mpsc::channel();
         self.submit(by, command, drawn, move |done| {
-            // The other end waits below.
+            // The receiver waits below.
             let _ = answer.send(done);
         });
         let lost = |_| Refusal::new(Code::Unavailable, "the writer has stopped").into();
         answered.recv().map_err(lost).flatten()
     }
 
-    /// Copies the database into a new file while work goes on; all that was answered before is in the copy.
-    /// `reply` is called on the writer's thread when the copy is made, not yet synced, or has failed and is
-    /// removed. One copy is made at a time.
+    /// Copies the database into a new file while work continues; the copy contains everything that
+    /// was answered before. `reply` is called on the writer's thread when the copy is complete, not
+    /// yet synced, or has failed and was removed. There is one copy at a time.
     pub fn copy_to(&self, to: PathBuf, reply: impl FnOnce(Result<(), Error>) + Send + 'static) {
         let order = CopyOrder { to, reply: Box::new(reply) };
         if let Err((order, why)) = self.shared.queue.ask_copy(order) {
@@ -211,8 +215,8 @@ impl Writer {
         }
     }
 
-    /// Asks whether this host may sign with other keys from here on, by their fingerprint: not while other hosts have
-    /// the database too. `reply` is called on the writer's thread.
+    /// Asks whether this host may sign with new keys, given by their fingerprint; refused while
+    /// other hosts share the database. `reply` is called on the writer's thread.
     pub fn rekey(
         &self,
         fingerprint: &[u8],
@@ -224,7 +228,7 @@ impl Writer {
         }
     }
 
-    /// Time has moved, and timers may be due: for clocks that are set by hand.
+    /// The time has changed, and timers may be due: for clocks that are set by hand.
     pub fn tick(&self) {
         self.shared.queue.wake();
     }
@@ -235,12 +239,12 @@ impl Writer {
         Health { ok: reason.is_none(), reason }
     }
 
-    /// Why the writer has ended, when it has: it takes no work any more, until the host is started anew.
+    /// Why the writer has ended, if it has. It accepts no work until the host is restarted.
     pub fn ended(&self) -> Option<String> {
         self.shared.queue.closed()
     }
 
-    /// The commit that the command had to wait for whose [`Reply`] asks; to anybody else, one of lately.
+    /// Within a [`Reply`]: the commit that the command waited for. Otherwise, a recent commit.
     pub fn commit(&self) -> Option<Commit> {
         *queue::lock(&self.shared.commit)
     }
@@ -250,12 +254,13 @@ impl Writer {
         self.shared.company.load(Ordering::Acquire)
     }
 
-    /// Whether this host is to do what one of several does for all: it is alone, or was there before the others.
+    /// Whether this host performs the tasks that one of several hosts does for all: it is alone, or
+    /// the oldest.
     pub fn leads(&self) -> bool {
         self.shared.leads.load(Ordering::Acquire)
     }
 
-    /// Which of the database's hosts this is, counted as they came; 0 where it is shared with nobody ever.
+    /// This host's number, counted in order of arrival; 0 for an engine that is never shared.
     pub fn host(&self) -> u32 {
         self.shared.host.load(Ordering::Acquire)
     }
@@ -274,7 +279,8 @@ impl Writer {
         }
     }
 
-    /// Answers what waits, writes what is open, and closes the folder. Returns when all is done.
+    /// Answers waiting commands, writes open events, and closes the folder. Returns when everything
+    /// is done.
     pub fn stop(&self) {
         self.shared.queue.finish();
         let thread = queue::lock(&self.shared.thread).take();

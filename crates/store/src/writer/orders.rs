@@ -1,16 +1,17 @@
-//! What is asked of the writer's thread beside commands: a copy of the database, other keys for the host.
+//! Requests to the writer's thread besides commands: a copy of the database, and new keys for the
+//! host.
 
 use std::path::PathBuf;
 
 use crate::db::Error;
 
-/// A copy to be made, and who is told when it is.
+/// A requested copy, and the receiver of its outcome.
 pub(super) struct CopyOrder {
     pub(super) to: PathBuf,
     pub(super) reply: Box<dyn FnOnce(Result<(), Error>) + Send>,
 }
 
-/// Keys that a host wants to sign with from now on, and who is told whether it may.
+/// New signing keys for the host, and the receiver of the decision.
 pub(super) struct RekeyOrder {
     pub(super) fingerprint: Vec<u8>,
     pub(super) reply: Box<dyn FnOnce(Result<bool, Error>) + Send>,

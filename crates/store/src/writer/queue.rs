@@ -1,4 +1,4 @@
-//! What waits for the writer: bounded, for each member and in all, and taken fairly among them ([`Lines`]).
+//! The writer's queue: bounded per member and in total, and served fairly ([`Lines`]).
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,18 +9,18 @@ use super::fair::Lines;
 use super::job::Job;
 use super::orders::{CopyOrder, RekeyOrder};
 
-/// Commands that wait; more are refused, so that a slow disk cannot fill the memory.
+/// Waiting commands. More are refused, so that a slow disk cannot exhaust memory.
 const WAITING: usize = 65_536;
-/// Those of one member, so that one alone cannot fill the line for all.
+/// Waiting commands of one member, so that one member cannot fill the queue.
 const WAITING_EACH: usize = 16_384;
-/// Commands of one batch: past it a commit gets no cheaper, and the first one waits longer.
+/// Commands per batch. Beyond this a commit gets no cheaper, and the first command waits longer.
 const BATCH: usize = 256;
-/// Bytes of one batch's messages, for the same reason.
+/// Bytes of messages per batch, for the same reason.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// What the writer does next.
+/// The writer's next action.
 pub(crate) enum Next {
-    /// These, which may be none when time is what woke it.
+    /// These jobs; none when a timer woke it.
     Work(Vec<Job>),
     /// Nothing waits and nothing more will come.
     Stop,
@@ -35,7 +35,7 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     jobs: Lines,
-    /// The writer sleeps: waking it costs a system call, so it is done only then.
+    /// The writer sleeps. Waking it costs a system call, so it is done only then.
     asleep: bool,
     woken: bool,
     finishing: bool,
@@ -46,7 +46,7 @@ struct State {
 }
 
 impl Queue {
-    /// Puts a job in line, or gives it back with the reason why not.
+    /// Queues a job, or returns it with a refusal.
     #[allow(clippy::result_large_err, reason = "the job goes back to its caller, which is rare")]
     pub(crate) fn push(&self, job: Job) -> Result<(), (Job, Refusal)> {
         let mut state = lock(&self.state);
@@ -70,7 +70,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for the first job, for a wake-up, or for `due` to pass; then takes what is there.
+    /// Waits for the first job, a wake-up, or `due`; then takes the waiting jobs.
     pub(crate) fn take(&self, due: Option<Duration>, batching: bool) -> Next {
         let mut state = lock(&self.state);
         while state.jobs.len() == 0 && !state.woken {
@@ -99,7 +99,7 @@ impl Queue {
         Next::Work(taken)
     }
 
-    /// Adds to a batch what has come since it was taken, as if it were taken now.
+    /// Adds jobs that have arrived since a batch was taken, as if they were taken now.
     pub(crate) fn top_up(&self, taken: &mut Vec<Job>) {
         fill(taken, &mut lock(&self.state).jobs, BATCH);
     }
@@ -108,7 +108,7 @@ impl Queue {
         lock(&self.state).jobs.len()
     }
 
-    /// Puts a copy in line, or gives its order back with the reason why not.
+    /// Queues a copy, or returns the request with a refusal.
     pub(crate) fn ask_copy(&self, order: CopyOrder) -> Result<(), (CopyOrder, String)> {
         let mut state = lock(&self.state);
         if let Some(why) = &state.closed {
@@ -126,7 +126,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Puts other keys in line, or gives them back with the reason why not.
+    /// Queues new keys, or returns the request with a refusal.
     pub(crate) fn ask_rekey(&self, order: RekeyOrder) -> Result<(), (RekeyOrder, String)> {
         let mut state = lock(&self.state);
         if let Some(why) = &state.closed {
@@ -149,7 +149,7 @@ impl Queue {
         lock(&self.state).copy.take()
     }
 
-    /// The copy came to its end, and another may be asked for.
+    /// The copy has ended, and another may be requested.
     pub(crate) fn copied(&self) {
         lock(&self.state).copying = false;
     }
@@ -160,14 +160,14 @@ impl Queue {
         self.rouse(state);
     }
 
-    /// No more is taken in; what waits is still done.
+    /// Accepts no more jobs; waiting ones are still done.
     pub(crate) fn finish(&self) {
         let mut state = lock(&self.state);
         state.finishing = true;
         self.rouse(state);
     }
 
-    /// No more is done; gives back what waited.
+    /// Stops; returns the waiting jobs.
     pub(crate) fn close(&self, why: String) -> Vec<Job> {
         let mut state = lock(&self.state);
         state.closed.get_or_insert(why);
@@ -187,7 +187,8 @@ impl Queue {
     }
 }
 
-/// A panic elsewhere leaves no lock of ours half-way: every change under one is whole.
+/// A panic elsewhere cannot leave inconsistent data under a lock, because every change under one is
+/// complete.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -213,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// What a job was answered with, and which it was.
+    /// What identifies a job, and its answer.
     type Answered = (u32, u64, Code);
 
     fn job(member: u32, n: u64, answers: &mpsc::Sender<Answered>) -> Job {
@@ -229,7 +230,7 @@ mod tests {
         })
     }
 
-    /// The next batch, every job of which is refused.
+    /// Takes the next batch and refuses all of its jobs.
     fn taken(queue: &Queue, answered: &mpsc::Receiver<Answered>) -> Vec<(u32, u64)> {
         let Next::Work(jobs) = queue.take(Some(Duration::ZERO), true) else { panic!("it stopped") };
         jobs.into_iter().for_each(|job| job.refuse(Refusal::new(Code::Unavailable, "a test")));
@@ -249,7 +250,8 @@ mod tests {
             assert!(queue.push(job(talker, 1, &answers)).is_ok());
         }
         let first = taken(&queue, &answered);
-        // Two rounds: everybody's first, then everybody's second, one of the flood's with each.
+        // Two rounds: first everybody's first job, then everybody's second, each with one of the
+        // flooding member's.
         let last = first.iter().rposition(|(member, _)| *member != 1).unwrap();
         assert_eq!((first.len(), last), (BATCH, 101));
         for talker in 2..52 {
@@ -283,10 +285,10 @@ mod tests {
         refused.refuse(refusal);
         assert_eq!(answered.recv().unwrap(), (1, 0, Code::RateLimited));
         assert!(queue.push(job(2, 0, &answers)).is_ok());
-        // When some of them are through there is room again.
+        // When some of them are done there is room again.
         assert_eq!(taken(&queue, &answered).len(), BATCH);
         assert!(queue.push(job(1, 0, &answers)).is_ok());
-        // What waits when the writer ends is given back, to the last.
+        // When the writer ends, all waiting jobs are returned.
         let waits = queue.len();
         assert_eq!(queue.close("it ended".to_owned()).len(), waits);
         let Err((_, refusal)) = queue.push(job(2, 0, &answers)) else { panic!("it was taken") };

@@ -1,7 +1,7 @@
-//! The writer's thread: takes what waits, runs it as a batch, and deals with what goes wrong.
+//! The writer's thread: takes waiting commands, runs them as a batch, and handles failures.
 //!
-//! A batch that fails, by a statement or by a panic, is rolled back and each of its commands is run by
-//! itself, so that one of them cannot take the others with it. A commit that fails ends the writer.
+//! A batch that fails because of a statement or a panic is rolled back, and each of its commands is
+//! run separately, so that one cannot make the others fail. A commit that fails ends the writer.
 
 mod away;
 mod commit;
@@ -39,21 +39,21 @@ use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 pub(super) use space::no_space;
 
-/// Timers do not wake the writer more often than this: what is due goes along with the next batch, and a
-/// commit for timers alone would stand in the way of a post that comes meanwhile.
+/// Timers wake the writer at most this often. Due timers join the next batch, because a commit for
+/// timers alone would delay a post that arrives meanwhile.
 const TIMER_STRIDE: Duration = Duration::from_millis(25);
 
-/// When what was erased is tried to be scrubbed again, after a reader was in the way.
+/// Delay before scrubbing is retried after a reader was in the way.
 const SCRUB_AGAIN_MS: i64 = 250;
 
-/// How often, and after how long, the log is tried to be emptied when the host stops.
+/// How often, and with what delay, the writer tries to empty the log when the host stops.
 const LAST_TRIES: u32 = 50;
 const LAST_WAIT: Duration = Duration::from_millis(10);
 
-/// The writer as its thread has it.
+/// The state of the writer's thread.
 pub(super) struct Run {
     shared: Arc<Shared>,
-    /// Shared with a copy under way, on this thread.
+    /// Shared with a running copy, on this thread.
     db: Rc<dyn Db>,
     tenant: i64,
     workspace: Workspace,
@@ -66,40 +66,40 @@ pub(super) struct Run {
     damage: Arc<Damage>,
     newest: Option<Newest>,
     ages: Ages,
-    /// Rooms that were dropped and are to be loaded again: their timers stand still until they are.
+    /// Dropped rooms that must be loaded again. Until then their timers do not fire.
     missing: BTreeSet<ConversationKey>,
-    /// Rooms that fail by themselves, and until when they are let alone, so that they hold up no other.
+    /// Rooms that fail, and until when they are left alone, so that they delay no other.
     resting: BTreeMap<ConversationKey, Timestamp>,
     fired_at: Option<Instant>,
     more_due: bool,
-    /// The latest time there was, to see that the clock was set back.
+    /// The latest time seen, to detect that the clock was set back.
     latest: Timestamp,
-    /// Why no work is done for the time being.
+    /// Why it temporarily does no work.
     pause: Option<Pause>,
-    /// A batch of which it is not known whether it was committed.
+    /// A batch whose commit has an unknown outcome.
     unknown: Option<away::Unknown>,
     ledger: Ledger,
     others: hosts::Others,
     /// Rooms as they were before other hosts changed them.
     earlier: RefCell<Earlier>,
-    /// Something was erased, and the files still hold it.
+    /// Something was erased, and the files still contain it.
     unscrubbed: bool,
-    /// What the batch at hand has touched, and the directory before it.
+    /// What the current batch has touched, and the directory before it.
     trace: Trace,
     before: Arc<Directory>,
     /// Held until the connection is closed: fields are dropped in this order.
     folder: Folder,
 }
 
-/// A batch that came to nothing, and with which code its command is refused when it was alone.
+/// A failed batch, and the code for refusing its command when it was run alone.
 struct Broken {
     code: Code,
     why: String,
-    /// No work can be done for now: it is nobody's own failure.
+    /// The failure is not caused by a command; no work can be done for now.
     pause: Option<Hindrance>,
 }
 
-/// What keeps all work from being done.
+/// What prevents all work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hindrance {
     /// The disk has no space.
@@ -108,7 +108,7 @@ enum Hindrance {
     Away,
 }
 
-/// No work is done until it was tried again, which was last done at `tried`.
+/// No work is done until the next attempt; the last one was at `tried`.
 #[derive(Clone, Copy, Debug)]
 enum Pause {
     Full {
@@ -116,7 +116,7 @@ enum Pause {
     },
     Away {
         tried: Timestamp,
-        /// How long it is let alone before the next try, in milliseconds.
+        /// Milliseconds before the next attempt.
         rest: i64,
     },
 }
@@ -148,7 +148,7 @@ impl Run {
             others: hosts::Others::default(),
             earlier: RefCell::default(),
             ledger: Ledger::new(setup.audit),
-            // A process that ended between an erasure and its scrubbing leaves that to this one.
+            // An earlier process may have ended between an erasure and its scrubbing.
             unscrubbed: true,
             latest: Timestamp::default(),
             folder: setup.folder,
@@ -170,7 +170,7 @@ impl Run {
     }
 
     fn work(&mut self) -> Result<(), Error> {
-        // Rooms that came back from a crash write at once what they owe.
+        // Rooms that are restored after a crash write their obligations at once.
         let begun = self.meet().and_then(|()| self.batch(Vec::new()));
         self.outlive(begun)?;
         loop {
@@ -198,8 +198,9 @@ impl Run {
         }
     }
 
-    /// The host stops: what was committed is in the database, and the log beside it is empty, so that nothing stays in
-    /// it of what was erased or dropped. A reader that takes its time is not waited for: the next start does it.
+    /// Before the host stops: copies all commits into the database and empties the log, so that it
+    /// contains nothing erased or dropped. A slow reader is not waited for; the next start does it
+    /// then.
     fn empty_log(&self) -> Result<(), Error> {
         for _ in 0..LAST_TRIES {
             if self.db.scrub()? {
@@ -211,13 +212,13 @@ impl Run {
         Ok(())
     }
 
-    /// One batch, and what is to be done after it.
+    /// One batch and the work after it.
     fn round(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let idle = jobs.is_empty();
         self.batch(jobs)?;
         let idle = idle && self.shared.queue.len() == 0;
         match self.scrub().and_then(|()| self.db.housekeep(idle)) {
-            // The log was not copied back, and is whole.
+            // The log was not checkpointed and is intact.
             Err(error @ Error::Full(_)) => self.mark_full(&error.to_string()),
             Ok(true) => self.newest.iter().for_each(Newest::sync),
             other => drop(other?),
@@ -228,7 +229,7 @@ impl Run {
         Ok(())
     }
 
-    /// How long until time changes something; none when it never will.
+    /// How long until a timer is due; none if there is none.
     fn until_due(&self) -> Option<Duration> {
         let now = self.clock.now();
         if let Some(pause) = self.pause {
@@ -249,10 +250,10 @@ impl Run {
         Some(rested.map_or(due, |at| due.max(at.saturating_duration_since(Instant::now()))))
     }
 
-    /// Runs what waits, and the timers that are due, under one commit. An error ends the writer.
+    /// Runs waiting commands and due timers under one commit. An error ends the writer.
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let now = self.clock.now();
-        // Their rooms are in memory as if nothing were wrong.
+        // Their rooms in memory look undamaged.
         let mut damaged = self.damage.news();
         self.missing.retain(|key| !damaged.contains(key));
         damaged.retain(|key| self.workspace.room(*key).is_some_and(|room| room.damaged.is_none()));
@@ -273,7 +274,7 @@ impl Run {
             self.refuse_for_now(jobs);
             return Ok(());
         }
-        // Clocks are trimmed by a little all the time.
+        // Small clock adjustments are normal.
         if now < self.latest.plus(-limits::CLOCK_SKEW_MS) {
             tracing::warn!(ms = self.latest.since(now), "the clock was set back");
             self.workspace.set_back(now);
@@ -296,7 +297,7 @@ impl Run {
         self.part()
     }
 
-    /// Whether there is anything to do but commands and timers.
+    /// Whether there is anything to do besides commands and timers.
     fn has_to_write(&self, now: Timestamp) -> bool {
         let rested = self.resting.values().any(|until| *until <= now);
         let audit = self.ledger.closing || self.ledger.due().is_some_and(|due| due <= now);
@@ -311,8 +312,8 @@ impl Run {
         self.workspace.next_due().is_some_and(|due| due <= now)
     }
 
-    /// Lets at most `timers` fire, decides the commands and writes; commits nothing. What comes while it waits for
-    /// its turn goes along.
+    /// Fires at most `timers` timers, decides the commands and writes; commits nothing. Commands
+    /// that arrive while it waits for its turn are included.
     fn decide(&mut self, jobs: &mut Vec<Job>, timers: usize, now: Timestamp) -> Result<(), Broken> {
         self.trace = Trace { now, ..Trace::default() };
         let now = match self.take_turn(now) {
@@ -371,7 +372,7 @@ impl Run {
         }
     }
 
-    /// Commits what was written, answers, and hands the effects out: in this order.
+    /// Commits, answers, and hands out the effects, in this order.
     fn finish(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let counters = &self.shared.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
@@ -406,7 +407,7 @@ fn answer(jobs: Vec<Job>) {
     }
 }
 
-/// None of these was done.
+/// Refuses these commands; none of them was done.
 fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
     for job in jobs {
         if catch_unwind(AssertUnwindSafe(|| job.refuse(Refusal::new(code, why)))).is_err() {
@@ -415,7 +416,7 @@ fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
     }
 }
 
-/// The writer ends: whoever waits is told, and the error goes on.
+/// The writer ends: refuses all waiting commands and passes the error on.
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
     for job in jobs {
         let why = format!("it is unknown whether this was written: {error}");

@@ -1,4 +1,4 @@
-//! What goes wrong in a batch touches only what is wrong.
+//! A failure in a batch affects only its cause.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -21,14 +21,14 @@ use crate::postgres::Address;
 use crate::reader::{Line, Page, Readers, Start};
 use crate::{ManualClock, Options, Place, Writer, doctor, open};
 
-/// A database that fails on purpose: at a row whose bytes hold `BROKEN`, by panicking at one that holds
-/// `PANIC`, and at every commit once it is told to.
+/// A database that fails deliberately: at a row that contains `BROKEN`, with a panic at one that
+/// contains `PANIC`, and at every commit once told to.
 struct Faulty {
     db: Box<dyn Db>,
     commit_fails: Arc<AtomicBool>,
-    /// The disk has no space: commits say so, and so does nothing else.
+    /// The disk is full: only commits say so.
     full: Arc<AtomicBool>,
-    /// The conversation of which no pending row can be written, 0 for none.
+    /// The conversation whose pending rows cannot be written; 0 for none.
     pending_fails: Arc<AtomicI64>,
 }
 
@@ -188,18 +188,19 @@ impl Ground {
         self.submit(person(), command, n).recv().unwrap().unwrap().uid
     }
 
-    /// Time passes, and what it makes happen has happened.
+    /// Advances the clock and waits for its effects.
     fn pass(&self, ms: i64) {
         self.clock.advance(ms);
         self.writer.tick();
-        // A batch that is split answers its commands before its timers fire; the next one is behind both.
+        // A batch that is split answers its commands before its timers fire; the next one comes
+        // after both.
         for _ in 0..2 {
             let idle = queries::Waiting { member: Some(MemberKey(1)), limit: 0 };
             self.submit(person(), idle, 0).recv().unwrap().unwrap();
         }
     }
 
-    /// The conversations of which a pending row is kept.
+    /// The conversations that have a pending row.
     fn pending(&self) -> Vec<u64> {
         self.readers.pending().unwrap().iter().map(|(key, _)| key.0).collect()
     }
@@ -214,7 +215,7 @@ impl Ground {
         answered
     }
 
-    /// Posts all texts as one batch: the writer is kept busy by the first answer until all wait.
+    /// Posts all texts as one batch: the first answer keeps the writer busy until all wait.
     fn post_together(&self, texts: &[&str]) -> Vec<std::result::Result<Logged, Refusal>> {
         let (go, wait) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel::<()>();
@@ -223,7 +224,7 @@ impl Ground {
             begin.send(()).unwrap();
             wait.recv().unwrap();
         });
-        // Only then is its batch closed, and the next one all of what follows.
+        // Only then is its batch closed, and everything that follows forms the next one.
         begun.recv().unwrap();
         let waiting: Vec<_> = texts
             .iter()
@@ -243,7 +244,7 @@ impl Ground {
     }
 }
 
-/// Where a command's answer comes.
+/// Receives a command's answer.
 type Answer<T> = mpsc::Receiver<std::result::Result<T, Refusal>>;
 
 fn person() -> By {

@@ -1,23 +1,24 @@
-//! Whether a text looks complete, by its end, its beginning and its length.
+//! Decides whether a text looks complete, from its end, its beginning and its length.
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// It can stand alone.
     Complete,
-    /// A few words without an end mark: it may be all, or a piece.
+    /// A few words without an end mark: possibly the whole message, possibly a fragment.
     Unclear,
-    /// It breaks off, or says only that something is to come.
+    /// It breaks off, or only announces something.
     Unfinished,
 }
 
-/// So many words of a text are looked at.
+/// At most this many words of a text are examined.
 const WORDS: usize = 64;
 
-/// A text of more words than this looks complete unless it breaks off.
+/// A text with more words than this looks complete unless it breaks off.
 const FEW: usize = 3;
 
-/// A clause of at most so many words has no room for what it depends on: "when someone types".
+/// A clause of at most this many words is too short to include its main clause: "when someone
+/// types".
 const CLAUSE: usize = 5;
 
 pub(super) fn look(text: &str) -> Look {
@@ -38,29 +39,29 @@ pub(super) fn look(text: &str) -> Look {
     if count > FEW || asks || is(first, &ANSWERS) { Look::Complete } else { Look::Unclear }
 }
 
-/// Whether it ends where a sentence goes on.
+/// Whether it ends where a sentence would continue.
 fn breaks_off(text: &str) -> bool {
     let ends =
         text.ends_with([',', '，', '、', '،', ':', '：', '…', '-', '(']) || text.ends_with("...");
-    // Of a long text, too, it is the end that counts.
+    // In a long text, too, the end decides.
     ends || text.split_whitespace().next_back().is_some_and(|word| is(word, &HANGING))
 }
 
-/// Whether it is a name, a greeting or the beginning of a request, and nothing else: "could you please".
+/// Whether it is only a name, a greeting or the beginning of a request: "could you please".
 fn only_opens(text: &str) -> bool {
     let named = text.split_whitespace().next().is_some();
     let opens = |word| is(bare(word), &OPENINGS) || is(bare(word), &GREETINGS);
     named && !text.ends_with(['?', '？']) && words(text).all(opens)
 }
 
-/// The first words, without the name of whom they are for.
+/// The first words, without the addressee's name.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let named = |word: &str| word.starts_with('@') || word.ends_with([':', ',']);
     let named = text.split_whitespace().next().is_some_and(named);
     text.split_whitespace().skip(usize::from(named)).take(WORDS)
 }
 
-/// How many words there are; two characters of a script without spaces are one.
+/// The number of words. Two characters of a script without spaces count as one word.
 fn count(text: &str) -> usize {
     let wide = |c: &char| matches!(*c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
     let of = |word: &str| 1 + word.chars().take(WORDS).filter(wide).count() / 2;
@@ -75,10 +76,10 @@ fn is(word: &str, list: &[&str]) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// With which a whole sentence ends, or a quotation of code.
+/// Characters that end a whole sentence or a code quotation.
 const ENDS: [char; 13] = ['.', '!', '?', '。', '！', '？', '؟', '⁇', '\u{37e}', '՞', ')', '`', '।'];
 
-/// Words after which a sentence goes on.
+/// Words after which a sentence continues.
 const HANGING: [&str; 44] = [
     "and", "or", "but", "so", "because", "cause", "cuz", "with", "the", "a", "an", "to", "of",
     "for", "if", "when", "that", "is", "are", "was", "my", "your", "in", "on", "at", "like",
@@ -86,29 +87,29 @@ const HANGING: [&str; 44] = [
     "about", "into", "have", "has", "can", "its",
 ];
 
-/// With which a clause begins that another follows.
+/// Words that begin a clause which needs another to follow.
 const CLAUSES: [&str; 11] = [
     "when", "if", "because", "since", "while", "after", "before", "although", "though", "unless",
     "until",
 ];
 
-/// With which a request begins.
+/// Words that begin a request.
 const OPENINGS: [&str; 10] =
     ["can", "could", "would", "will", "you", "please", "pls", "plz", "one", "question"];
 
-/// With which a question begins.
+/// Words that begin a question.
 const ASKING: [&str; 22] = [
     "what", "who", "whom", "whose", "where", "which", "why", "how", "is", "are", "was", "were",
     "do", "does", "did", "can", "could", "would", "will", "should", "has", "have",
 ];
 
-/// With which one answers.
+/// Words that answer a question.
 const ANSWERS: [&str; 16] = [
     "yes", "yeah", "yep", "yup", "no", "nope", "ok", "okay", "sure", "right", "thanks", "thx",
     "cool", "great", "done", "lol",
 ];
 
-/// After which the matter comes.
+/// Greetings. The actual message follows them.
 const GREETINGS: [&str; 6] = ["hi", "hello", "hey", "hiya", "hallo", "yo"];
 
 #[cfg(test)]
@@ -151,7 +152,7 @@ mod tests {
         ] {
             assert_eq!(look(text), expected, "{text:?}");
         }
-        // What is looked at is bounded, whatever the text is.
+        // The examined part is bounded, whatever the text is.
         assert_eq!(look(&"and ".repeat(300_000)), Unfinished);
         assert_eq!(look(&"好".repeat(300_000)), Complete);
     }

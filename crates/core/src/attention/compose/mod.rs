@@ -1,12 +1,15 @@
-//! The compose window: fragments of one author become one turn (C2A "Injection mode `buffered`" and "Edits,
-//! deletes, fragments"; design section 5, "Compose window").
+//! The compose window: fragments of one author become one turn (C2A "Injection mode `buffered`" and
+//! "Edits, deletes, fragments"; design section 5, "Compose window").
 //!
-//! Sans-I/O: [`Compose`] is told what happens and when, [`Compose::poll`] gives the turns that are due, and
-//! [`Compose::next_wake`] says when to ask again. It serves one recipient in one line of talk; every author
-//! there has a window of their own, because what another says does not mean that the first is done.
+//! Sans-I/O: the caller reports what happens and when to [`Compose`]. [`Compose::poll`] returns the
+//! turns that are due, and [`Compose::next_wake`] says when to poll again. One [`Compose`] serves
+//! one recipient in one timeline. Every author there has a separate window, because a message from
+//! one author does not mean that another is done.
 //!
-//! Invariants: a fragment comes out exactly once, in the order of its author's fragments, and never later
-//! than the cap after its window opened, which is reached only while its author types or goes on. What was edited or deleted before comes out edited, or not at all.
+//! Invariants: a fragment comes out exactly once, in the order of its author's fragments, and no
+//! later than the cap after its window opened. The cap is reached only while the author keeps
+//! typing or posting. A message that was edited before it comes out appears in its edited form; one
+//! that was deleted does not appear.
 
 mod completeness;
 mod wait;
@@ -17,25 +20,26 @@ use std::fmt;
 use crate::model::ids::{Timestamp, Uid};
 pub use wait::{Habit, Piece, Settings, Typing, closes};
 
-/// Authors whose habit and typing are remembered; the one longest silent gives way.
+/// Authors whose habit and typing are remembered. The one that has been silent longest is evicted.
 const AUTHORS: usize = 64;
 
-/// One message on its way into a turn. `A` tells authors apart; `T` is the caller's own.
+/// One message on its way into a turn. `A` identifies authors; `T` is the caller's payload.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fragment<A, T> {
     pub id: Uid,
     pub author: A,
     pub text: String,
-    /// When its author posted it; none of an edit, which says nothing about how somebody writes.
+    /// When its author posted it. None for an edit, which says nothing about the author's writing
+    /// habit.
     pub posted: Option<Timestamp>,
-    /// It is to be shown at once, and what its author said before it with it.
+    /// It must be shown at once, together with what its author said before it.
     pub immediate: bool,
-    /// It names somebody besides the recipient, so it belongs to no earlier thought.
+    /// It names somebody besides the recipient, so it does not continue an earlier thought.
     pub names_other: bool,
     pub item: T,
 }
 
-/// Without its text: what is printed may end in a log.
+/// Omits the text, because debug output may end up in a log.
 impl<A: fmt::Debug, T> fmt::Debug for Fragment<A, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, author, .. } = self;
@@ -44,7 +48,7 @@ impl<A: fmt::Debug, T> fmt::Debug for Fragment<A, T> {
     }
 }
 
-/// The windows of one recipient in one line of talk.
+/// The windows of one recipient in one timeline.
 #[derive(Clone, Debug)]
 pub struct Compose<A, T> {
     settings: Settings,
@@ -56,7 +60,7 @@ pub struct Compose<A, T> {
 #[derive(Clone, Debug)]
 struct Window<A, T> {
     opened: Timestamp,
-    /// When the last fragment came or was changed.
+    /// When the last fragment arrived or changed.
     changed: Timestamp,
     fragments: Vec<Fragment<A, T>>,
 }
@@ -74,15 +78,15 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         Self { settings, windows: Vec::new(), authors: VecDeque::new(), ready: VecDeque::new() }
     }
 
-    /// Takes a fragment. One that names somebody else closes its author's window and opens a new one; an
-    /// immediate one closes it with itself inside.
+    /// Takes a fragment. One that names somebody else closes its author's window and opens a new
+    /// one; an immediate one closes it with itself inside.
     pub fn push(&mut self, fragment: Fragment<A, T>, now: Timestamp) {
         let author = self.author(&fragment.author);
-        // Who has posted has stopped typing.
+        // An author who has posted has stopped typing.
         author.typing = Typing::Unknown;
         if let Some(posted) = fragment.posted
             && let Some(before) = author.spoke.replace(posted)
-            // The same message is offered again.
+            // The same message is being offered again.
             && posted > before
         {
             author.habit.note(posted.since(before));
@@ -105,15 +109,16 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         }
     }
 
-    /// The author types, or has stopped.
+    /// The author is typing, or has stopped.
     pub fn typing(&mut self, author: &A, on: bool, now: Timestamp) {
-        // Only somebody with a window can hold one.
+        // Only an author with an open window can hold it open.
         if self.windows.iter().any(|w| w.is_of(author)) {
             self.author(author).typing = if on { Typing::Now } else { Typing::Stopped(now) };
         }
     }
 
-    /// Puts another wording in the place of a fragment that has not come out; says whether it was here.
+    /// Replaces the text of a fragment that has not come out. Returns whether the fragment was
+    /// here.
     pub fn edit(&mut self, id: Uid, text: String, item: T, now: Timestamp) -> bool {
         for window in &mut self.windows {
             if let Some(fragment) = window.fragments.iter_mut().find(|f| f.id == id) {
@@ -130,7 +135,7 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         true
     }
 
-    /// Takes out a fragment that has not come out, and gives it back.
+    /// Removes and returns a fragment that has not come out.
     pub fn delete(&mut self, id: Uid) -> Option<Fragment<A, T>> {
         let windows = self.windows.iter_mut().map(|w| &mut w.fragments);
         let found = windows.chain(&mut self.ready).find_map(|fragments| {
@@ -142,24 +147,26 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         found
     }
 
-    /// Closes the author's window now: the author has turned to somebody else, or the recipient has spoken.
+    /// Closes the author's window now, because the author has turned to somebody else or the
+    /// recipient has spoken.
     pub fn close(&mut self, author: &A) {
         if let Some(at) = self.windows.iter().position(|w| w.is_of(author)) {
             self.ready.push_back(self.windows.remove(at).fragments);
         }
     }
 
-    /// The recipient has answered: what its authors do next says how they write to somebody who answers.
+    /// The recipient has answered. What the authors do next shows how they write to a recipient who
+    /// answers.
     pub fn answered(&mut self) {
         self.authors.iter_mut().for_each(Author::is_answered);
     }
 
-    /// The same for one author alone.
+    /// The same, for one author only.
     pub fn answered_to(&mut self, author: &A) {
         self.authors.iter_mut().filter(|a| a.id == *author).for_each(Author::is_answered);
     }
 
-    /// The next turn that is due, oldest first. Ask until there is none.
+    /// Returns the next turn that is due, oldest first. Call until it returns none.
     pub fn poll(&mut self, now: Timestamp) -> Option<Vec<Fragment<A, T>>> {
         if let Some(turn) = self.ready.pop_front() {
             return Some(turn);
@@ -168,7 +175,8 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         (due.0 <= now).then(|| self.windows.remove(due.1).fragments)
     }
 
-    /// When [`Compose::poll`] has something next, if nothing happens before; in the past when it has now.
+    /// When [`Compose::poll`] will next have a turn, if nothing happens before then. In the past if
+    /// it has one now.
     pub fn next_wake(&self) -> Option<Timestamp> {
         let ready = self.ready.iter().map(|_| Timestamp(i64::MIN));
         ready.chain(self.windows.iter().map(|w| self.due(w))).min()
@@ -178,13 +186,13 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         self.windows.is_empty() && self.ready.is_empty()
     }
 
-    /// What has not come out.
+    /// Fragments that have not come out.
     pub fn waiting(&self) -> impl Iterator<Item = &Fragment<A, T>> {
         let windows = self.windows.iter().flat_map(|w| &w.fragments);
         windows.chain(self.ready.iter().flatten())
     }
 
-    /// Fragments that have not come out.
+    /// How many fragments have not come out.
     pub fn len(&self) -> usize {
         let windows = self.windows.iter().map(|w| w.fragments.len());
         windows.chain(self.ready.iter().map(Vec::len)).sum()
@@ -200,7 +208,7 @@ impl<A: Clone + PartialEq, T> Compose<A, T> {
         closes(&self.settings, piece, typing, habit)
     }
 
-    /// What is known of an author, who now becomes the one heard last.
+    /// The record of an author, who now becomes the most recently heard.
     fn author(&mut self, id: &A) -> &mut Author<A> {
         let known =
             self.authors.iter().position(|a| a.id == *id).and_then(|at| self.authors.remove(at));

@@ -21,7 +21,7 @@ fn fragment(id: u128, author: &'static str, text: &str) -> Fragment<&'static str
     }
 }
 
-/// The same, posted now by somebody whose habit is learned.
+/// A fragment posted now, by an author whose habit is learned.
 fn posted(id: u128, author: &'static str, text: &str, ms: i64) -> Fragment<&'static str, ()> {
     Fragment { posted: Some(at(ms)), ..fragment(id, author, text) }
 }
@@ -36,7 +36,7 @@ fn turn(compose: &mut Window, ms: i64) -> Option<String> {
     Some(turn.iter().map(|f| f.text.as_str()).collect::<Vec<_>>().join(" / "))
 }
 
-/// The example of the C2A spec, typed by a stranger at an ordinary pace, and slowly.
+/// The example of the C2A spec, typed by a new author at an ordinary pace and slowly.
 // covers: ATT-49, ATT-50
 #[test]
 fn pieces_become_one_turn() {
@@ -166,7 +166,7 @@ fn authors_do_not_close_each_other() {
     assert_eq!(turn(&mut compose, 7_000).as_deref(), Some("so the thing is / it broke in the"));
 }
 
-/// How long the window stays open after what will says at this time.
+/// How long the window stays open after this fragment.
 fn waits(compose: &mut Window, n: u128, is_edit: bool, ms: i64) -> i64 {
     let said = posted(n, "will", "run it", ms);
     let said = Fragment { posted: said.posted.filter(|_| !is_edit), ..said };
@@ -184,12 +184,12 @@ fn a_habit_is_learned_while_the_recipient_is_silent_and_never_from_edits() {
     let first = waits(&mut compose, 0, false, 0);
     let second = waits(&mut compose, 1, false, 1_000);
     assert!(second > first, "{first} {second}");
-    // Edits in quick succession say nothing.
+    // Edits in quick succession are not noted.
     for n in 2..9 {
         waits(&mut compose, n, true, 1_000 + 100 * n as i64);
     }
     assert_eq!(waits(&mut compose, 9, true, 2_000), second);
-    // After an answer everybody is a stranger again, and the gap over it is not noted.
+    // An answer resets every habit, and the gap that contains the answer is not noted.
     compose.answered();
     assert_eq!(waits(&mut compose, 10, false, 3_000), first);
 }

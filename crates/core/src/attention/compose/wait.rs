@@ -1,8 +1,9 @@
 //! How long a window stays open after its last fragment (design section 5, "Compose window").
 //!
-//! People judge the window by how long they wait for an answer. So it closes [`Settings::quiet_ms`] after a text that
-//! looks complete, and at most [`Settings::unfinished_ms`] after one that does not. Only an author who types keeps it
-//! open longer. A fragment that comes later than that costs nobody a wait: it joins the run that has begun.
+//! People notice the window as the time they wait for an answer. So it closes
+//! [`Settings::quiet_ms`] after a text that looks complete, and at most [`Settings::unfinished_ms`]
+//! after one that does not. Only a typing author keeps it open longer. A fragment that arrives
+//! later delays nobody: it joins the run that has already begun.
 
 use super::completeness::{Look, look};
 use crate::model::ids::Timestamp;
@@ -15,12 +16,12 @@ pub struct Settings {
     pub quiet_ms: i64,
     /// … and at most this long after one that does not.
     pub unfinished_ms: i64,
-    /// While the author types, the window stays open, but no longer than this after it opened.
+    /// While the author types, the window stays open, but never longer than this after it opened.
     pub cap_ms: i64,
 }
 
 impl Default for Settings {
-    /// 2 s, 5 s and 30 s, as the C2A spec has them.
+    /// 2 s, 5 s and 30 s, as in the C2A spec.
     fn default() -> Self {
         Self {
             quiet_ms: limits::COMPOSE_QUIET_MS,
@@ -30,7 +31,7 @@ impl Default for Settings {
     }
 }
 
-/// What is known of the author's keyboard.
+/// What is known about the author's typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typing {
     Unknown,
@@ -43,15 +44,17 @@ pub enum Typing {
 pub struct Piece<'a> {
     #[redact(fixed = 3)]
     pub text: &'a str,
-    /// When the first fragment of the window came.
+    /// When the first fragment of the window arrived.
     pub opened: Timestamp,
-    /// When the last one came or was changed.
+    /// When the last fragment arrived or changed.
     pub changed: Timestamp,
 }
 
-/// How often an author goes on while the recipient is silent. It begins anew when the recipient answers.
+/// How often an author continues while the recipient is silent. It is reset when the recipient
+/// answers.
 ///
-/// A gap in which the recipient answered, and an edit, say nothing about how somebody writes: they are not noted.
+/// Gaps in which the recipient answered, and edits, are not noted, because they say nothing about
+/// how the author writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habit {
     gaps: f32,
@@ -59,22 +62,22 @@ pub struct Habit {
 }
 
 impl Default for Habit {
-    /// Of a stranger nothing is known: as likely as not.
+    /// Nothing is known about a new author, so both outcomes are equally likely.
     fn default() -> Self {
         Self { gaps: 1.0, went_on: 0.5 }
     }
 }
 
 impl Habit {
-    /// The author spoke again after so long, and the recipient was silent meanwhile.
+    /// The author spoke again after this gap, and the recipient was silent in between.
     pub fn note(&mut self, gap_ms: i64) {
         let went_on = if gap_ms <= limits::COMPOSE_UNFINISHED_MS { 1.0 } else { 0.0 };
-        // What is long past counts less.
+        // Old gaps count less.
         self.gaps = self.gaps * 0.9 + 1.0;
         self.went_on = self.went_on * 0.9 + went_on;
     }
 
-    /// The share of the gaps after which the author went on.
+    /// The share of gaps after which the author continued.
     fn goes_on(self) -> f32 {
         (self.went_on / self.gaps).clamp(0.0, 1.0)
     }
@@ -86,7 +89,7 @@ pub fn closes(settings: &Settings, last: Piece<'_>, typing: Typing, habit: Habit
     let quiet = last.changed.plus(wait(settings, last.text, habit));
     let due = match typing {
         Typing::Now => cap,
-        // Who stops typing without having posted may have paused only.
+        // An author who stops typing without posting may only have paused.
         Typing::Stopped(at) => quiet.max(at.plus(AFTER_TYPING_MS)),
         Typing::Unknown => quiet,
     };
@@ -101,7 +104,7 @@ fn wait(settings: &Settings, text: &str, habit: Habit) -> i64 {
     match look(text) {
         Look::Complete => quiet_ms,
         Look::Unfinished => quiet_ms + more,
-        // Some write like this when they are done, and some when they are not.
+        // Some authors write like this when they are done, others when they are not.
         Look::Unclear => quiet_ms + (more as f64 * f64::from(habit.goes_on())).round() as i64,
     }
 }

@@ -1,6 +1,7 @@
-//! What the talk says of one who may be meant, and of the author, and the signs that it gives.
+//! What the talk says about one candidate addressee and about the author, and the signals derived
+//! from it.
 //!
-//! Lines are counted back from the message, which is 0.
+//! Lines are counted back from the message, which is line 0.
 
 use crate::language::features::{Features, Passing, WORDS};
 use crate::model::flow::weights::{SIGNS, Sign};
@@ -9,54 +10,55 @@ use crate::state::talk::Utterance;
 
 type Line<'a> = (usize, &'a Utterance);
 
-/// So many people are weighed at most, those who spoke or were addressed last; nobody is one more.
+/// At most this many people are weighed: those who spoke or were addressed last. "Nobody" is one
+/// more candidate.
 pub const CANDIDATES: usize = 16;
 
-/// What the talk says of one candidate.
+/// What the talk says about one candidate.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Candidate<'a> {
     pub(super) member: MemberKey,
     last: Option<Line<'a>>,
     to_me: Option<Line<'a>>,
     from_me: Option<Line<'a>>,
-    /// Whom they addressed last.
+    /// The member they addressed last.
     last_to: Option<MemberKey>,
     exchanges: u8,
     to_others: u8,
     said: u8,
-    /// Lines of theirs since the author's last.
+    /// How many lines they wrote since the author's last.
     since: u8,
-    /// Lines to them, by anybody.
+    /// How many lines were addressed to them, by anybody.
     addressed: u8,
     /// How far back their first line is.
     first: usize,
-    /// They asked something, or wanted help.
+    /// They asked something or wanted help.
     asked: bool,
-    /// Words of the message that stand in their talk, one bit each.
+    /// Words of the message that occur in their talk, one bit each.
     shared: u32,
-    /// Those that stand in their last line.
+    /// Words of the message that occur in their last line.
     shared_last: u32,
 }
 
-/// What the talk says of the author.
+/// What the talk says about the author.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AuthorHistory<'a> {
     pub(super) last: Option<Line<'a>>,
-    /// The newest message to me.
+    /// The newest message addressed to the author.
     addressed: Option<Line<'a>>,
-    /// The first who addressed me since I spoke.
+    /// The first member who addressed the author since the author's last line.
     first_since: Option<MemberKey>,
-    /// Lines of others since I spoke.
+    /// Lines of others since the author's last line.
     others_since: u8,
     to_others: [(MemberKey, u8); CANDIDATES],
     to: u8,
-    /// Whom I addressed last.
+    /// The member the author addressed last.
     partner: Option<MemberKey>,
-    /// The line right before.
+    /// The line immediately before.
     before: Option<&'a Utterance>,
-    /// Words of the message that I have said before, one bit each.
+    /// Words of the message that the author has said before, one bit each.
     shared: u32,
-    /// In how many lines each word of the message stands.
+    /// In how many lines each word of the message occurs.
     frequency: [u8; WORDS],
 }
 
@@ -92,7 +94,7 @@ impl<'a> AuthorHistory<'a> {
         self.to_others.iter().find(|s| s.0 == member).map_or(0, |s| s.1)
     }
 
-    /// How much the words say: one that stands in this line alone says most.
+    /// The weight of these words: a word that occurs in this line only weighs most.
     fn rarity(&self, words: u32) -> f32 {
         let words = (0..WORDS).filter(|n| words >> n & 1 == 1);
         words.map(|n| 1.0 / f32::from(1 + self.frequency[n])).sum::<f32>().min(1.5)
@@ -100,7 +102,7 @@ impl<'a> AuthorHistory<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// `since` says that the author has not spoken after this line.
+    /// `since`: the author has not spoken after this line.
     pub(super) fn hear(
         &mut self,
         back: usize,
@@ -292,25 +294,25 @@ pub(super) fn of_nobody(
     signs
 }
 
-/// Nobody types a word in less.
+/// Nobody types a word faster than this.
 const WORD_MS: i64 = 400;
 
 fn when(on: bool) -> f32 {
     if on { 1.0 } else { 0.0 }
 }
 
-/// 0 for none, 1 for `most` and more.
+/// 0 for none, 1 for `most` or more.
 fn part(n: u8, most: u8) -> f32 {
     f32::from(n.min(most)) / f32::from(most)
 }
 
-/// 0 for now, 1 for two hours and more, by the logarithm between.
+/// 0 for now, 1 for two hours or more, logarithmic in between.
 fn age(now: Timestamp, then: Timestamp) -> f32 {
     let seconds = now.since(then) as f32 / 1_000.0;
     ((1.0 + seconds / 15.0).ln() / 6.18).min(1.0)
 }
 
-/// 0 for the line before, 1 for the 64th and more, by the logarithm between.
+/// 0 for the line before, 1 for the 64th or earlier, logarithmic in between.
 fn lines(back: usize) -> f32 {
     ((back as f32).ln() / 4.16).min(1.0)
 }

@@ -1,12 +1,13 @@
-//! The flow of talk: whom a message that names nobody is most likely for.
+//! The flow of talk: estimates the addressee of a message that names nobody.
 //!
-//! In real chat most messages name nobody, and their readers still know whom they are for: whoever was being
-//! talked with, whoever asked, whoever spoke right before. [`guess`] weighs everybody who took part in the line
-//! among the room's newest [`TAIL`](crate::state::room::TAIL) events, and nobody, by the signs of [`signs`]; each sign
-//! belongs to a named rule.
+//! In real chat most messages name nobody, and readers still know whom they are for: the current
+//! partner, the person who asked, the person who spoke last. [`guess`] weighs everybody who took
+//! part in the timeline among the room's newest [`TAIL`](crate::state::room::TAIL) events, and
+//! "nobody", by the signals in [`signs`]. Each signal belongs to a named rule.
 //!
-//! Invariant: what is weighed is a function of the room's newest events alone, so that a room restored from its log
-//! guesses as the one before it did. Whom a message was taken to be for is stored with it, and not guessed again.
+//! Invariant: the estimate is a function of the room's newest events alone, so a room restored from
+//! its log estimates the same as before. The estimated addressee is stored with the message and
+//! never estimated again.
 
 mod candidate;
 mod weigh;
@@ -19,7 +20,7 @@ use crate::state::talk::Talk;
 pub use candidate::CANDIDATES;
 pub use weigh::{Weighed, weigh};
 
-/// A message about to be said, that names nobody.
+/// A message about to be posted that names nobody.
 #[derive(Clone, Copy, veil::Redact)]
 pub struct Saying<'a> {
     pub author: MemberKey,
@@ -29,18 +30,18 @@ pub struct Saying<'a> {
     pub text: &'a str,
 }
 
-/// What the flow of talk says of a message.
+/// What the flow of talk says about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flowed {
-    /// Whom it is for; none when nobody in particular is likeliest.
+    /// The estimated addressee; none when "nobody in particular" is likeliest.
     pub meant: Option<Meant>,
     pub nobody: Option<Nobody>,
-    /// The likeliest of those who may be given a question that is for nobody.
+    /// The likeliest of those who may be asked to take a question that is for nobody.
     pub asked: Option<MemberKey>,
 }
 
 impl Flowed {
-    /// What it said of a message when that was new.
+    /// The estimate that was made when the message was new.
     pub fn of(event: &Event) -> Self {
         let attention = event.attention.as_deref();
         let told = attention.map_or(&[][..], |a| &a.told);
@@ -54,7 +55,7 @@ impl Flowed {
 }
 
 impl Settings {
-    /// What a guess that is so sure, in percent, is for its member; none where it is not told.
+    /// The rule for a member with this confidence, in percent; none if the member is not notified.
     pub fn rule_of(&self, confidence: u8) -> Option<Rule> {
         match confidence {
             sure if sure >= self.sure => Some(Rule::Flow),
@@ -65,11 +66,12 @@ impl Settings {
     }
 }
 
-/// What a rule must add or take, in log-odds, to be named: it makes the guess 1.3 times as likely, or as unlikely.
+/// A rule is named as a reason if it adds or removes at least this much, in log-odds: a factor of
+/// 1.3 in likelihood.
 const SPEAKS: f32 = 0.25;
 
-/// The best guess. `handle` gives a member's handle, none for who is not there any more; `may_be_asked` says who may
-/// be given a question to nobody.
+/// The best guess. `handle` returns a member's handle, or none for a departed member.
+/// `may_be_asked` says who may be given a question that is for nobody.
 pub fn guess<'a>(
     talk: &Talk,
     saying: &Saying<'_>,

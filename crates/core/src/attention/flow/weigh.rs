@@ -1,4 +1,4 @@
-//! Weighing: what is known of each who may be meant, as signs.
+//! Weighing: the signals of each candidate addressee.
 
 use super::Saying;
 use super::candidate::{AuthorHistory, CANDIDATES, Candidate, of_nobody};
@@ -8,7 +8,7 @@ use crate::model::flow::{Clue, Clues};
 use crate::model::ids::MemberKey;
 use crate::state::talk::Talk;
 
-/// Signs of nobody, at 0, and of each candidate.
+/// The signals of "nobody", at index 0, and of each candidate.
 #[derive(Clone, Debug)]
 pub struct Weighed {
     members: [MemberKey; CANDIDATES],
@@ -16,8 +16,8 @@ pub struct Weighed {
     count: usize,
 }
 
-/// Everybody who took part in the line, weighed as the one who is meant. Time is bounded by [`crate::state::talk::Talk`]; nothing
-/// is allocated.
+/// Weighs everybody who took part in the timeline as the possible addressee.
+/// [`crate::state::talk::Talk`] bounds the time; nothing is allocated.
 pub fn weigh<'a>(
     talk: &Talk,
     saying: &Saying<'_>,
@@ -63,12 +63,12 @@ pub fn weigh<'a>(
 }
 
 impl Weighed {
-    /// Nobody at 0, then the candidates.
+    /// "Nobody" at 0, then the candidates.
     pub fn member(&self, at: usize) -> Option<MemberKey> {
         self.members[..self.count].get(at.checked_sub(1)?).copied()
     }
 
-    /// The signs of nobody, then those of each candidate.
+    /// The signals of "nobody", then those of each candidate.
     pub fn signs(&self) -> &[[f32; SIGNS]] {
         &self.signs[..=self.count]
     }
@@ -78,7 +78,7 @@ impl Weighed {
         self.signs().iter().map(move |signs| signs.iter().zip(weights).map(|(s, w)| s * w).sum())
     }
 
-    /// The rules that speak for one rather than for nobody, and those that speak for nobody.
+    /// The rules that favour this candidate over "nobody", and the rules that favour "nobody".
     pub(super) fn reasons(&self, at: usize, weights: &[f32; SIGNS], least: f32) -> (Clues, Clues) {
         let mut added = [0.0; Clue::ALL.len()];
         for sign in Sign::ALL {

@@ -1,16 +1,17 @@
-//! What untrusted text becomes before it stands in a prompt.
+//! Escapes untrusted text before it is placed in a prompt.
 
 use std::fmt::Write;
 
-/// Longest value of a header line, in characters; titles and names are shorter (`limits::TITLE_BYTES`).
+/// Longest value of a header line, in characters. Titles and names are shorter
+/// (`limits::TITLE_BYTES`).
 const VALUE_CHARS: usize = 512;
 
-/// The nonce with everything but ASCII letters, digits and hyphens left out, so that it is one word.
+/// The nonce reduced to ASCII letters, digits and hyphens, so that it is one word.
 pub(super) fn nonce_of(nonce: &str) -> String {
     nonce.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
 }
 
-/// A header value: one line, with what cannot be seen or turns the line around made visible.
+/// A header value: one line, with invisible and bidirectional characters made visible.
 pub(super) fn value_into(value: &str, out: &mut String) {
     for (n, c) in value.chars().enumerate() {
         if n == VALUE_CHARS {
@@ -26,8 +27,9 @@ pub(super) fn value_into(value: &str, out: &mut String) {
     }
 }
 
-/// A body: its lines kept, every line break made `\n`, controls and invisible tags made visible, the nonce
-/// struck out, and lines that look like the start of a block set off. Ends with a line break unless empty.
+/// A body: its lines are kept and every line break becomes `\n`. Control characters and invisible
+/// tags are made visible, the nonce is removed, and lines that look like the start of a block are
+/// marked. Ends with a line break unless empty.
 pub(super) fn body_into(body: &str, nonce: &str, out: &mut String) {
     let mut line = String::new();
     let mut chars = body.chars().peekable();
@@ -60,8 +62,8 @@ fn line_into(line: &str, nonce: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether a reader in a hurry could take the line for the start of a block: `C2A`, whatever stands before
-/// it that is not a letter or digit, and however it is written.
+/// Whether a model could mistake the line for the start of a block: `C2A` in any spelling, preceded
+/// by anything that is not a letter or digit.
 fn opens_block(line: &str) -> bool {
     let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     bare.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("c2a"))
@@ -76,7 +78,7 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Marks that turn the direction of a line, and characters of no width.
+/// Bidirectional controls and zero-width characters.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -84,7 +86,7 @@ fn is_unseen(c: char) -> bool {
         || is_tag(c)
 }
 
-/// Tag characters spell invisible ASCII: text that a model reads and a person does not see.
+/// Tag characters encode invisible ASCII: a model reads the text, and a person does not see it.
 fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0000}'..='\u{e007f}')
 }

@@ -31,7 +31,7 @@ fn header<'a>(name: &'a str, title: &'a str) -> EventHeader<'a> {
     }
 }
 
-/// Lines of a prompt that begin a block of the kind, anywhere in it.
+/// Counts the lines of a prompt that begin a block of this kind.
 fn blocks(prompt: &str, kind: &str) -> usize {
     prompt
         .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}'])
@@ -200,7 +200,8 @@ proptest! {
         let prompt = frame(&head, &body, NONCE);
         prop_assert_eq!(blocks(&prompt, "EVENT"), 1);
         prop_assert_eq!((fences(&prompt, "begin"), fences(&prompt, "end")), (1, 1));
-        // The nonce stands nowhere else below the header, so no fence can even be looked for elsewhere.
+        // The nonce occurs nowhere else below the header, so no other line can be taken for a
+        // fence.
         let (top, fenced) = prompt.split_once("\nMESSAGE\n").unwrap();
         prop_assert_eq!(fenced.matches(NONCE).count(), 2);
         prop_assert_eq!(top.lines().filter(|l| l.starts_with("response_policy:")).count(), 1);

@@ -1,4 +1,4 @@
-//! A whole turn as one prompt: the rules, what was said before, what else came, and the event to answer.
+//! A whole turn as one prompt: the rules, earlier messages, other events, and the event to answer.
 
 use super::escape::{body_into, nonce_of, value_into};
 use super::{
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::model::attention::Policy;
 
-/// An event of a turn. Without a body only its header is shown.
+/// An event of a turn. Without a body, only its header is shown.
 #[derive(Clone, Copy, veil::Redact)]
 pub struct Event<'a> {
     pub header: EventHeader<'a>,
@@ -18,24 +18,24 @@ pub struct Event<'a> {
 #[derive(Clone, Copy, veil::Redact)]
 pub struct Knock<'a> {
     pub header: EventHeader<'a>,
-    /// A template's words ([`crate::attention::knock::topic`]).
+    /// Words of a template ([`crate::attention::knock::topic`]).
     #[redact(fixed = 3)]
     pub topic: &'a str,
     /// The tool that shows the body.
     pub pull_with: &'a str,
 }
 
-/// One earlier message of the conversation, for reading only.
+/// One earlier message of the conversation, as context.
 #[derive(Clone, Copy, veil::Redact)]
 pub struct FramedMessage<'a> {
     pub event_id: &'a str,
     pub author_kind: &'a str,
     pub author_id: &'a str,
-    /// When, as the host shows it; empty where it is not known.
+    /// The time as the host formats it; empty when unknown.
     pub at: &'a str,
     #[redact(fixed = 3)]
     pub text: &'a str,
-    /// Signals that members gave to it, and how many did.
+    /// Reaction signals that members gave to it, each with their number.
     pub reactions: &'a [(&'a str, usize)],
 }
 
@@ -49,7 +49,7 @@ pub struct Digest<'a> {
     pub title: &'a str,
     pub policy: Policy,
     pub messages: u32,
-    /// Events that name the member or give it work.
+    /// Events that name the member or assign work to it.
     #[redact(fixed = 3)]
     pub calls: &'a [&'a str],
     /// It quotes members.
@@ -60,42 +60,43 @@ pub struct Digest<'a> {
 /// The public turn that a prompt is made for (channels spec "How agents participate").
 #[derive(Clone, Copy, veil::Redact)]
 pub struct PublicTurn<'a> {
-    /// What the channel is for; empty where nobody has said so.
+    /// The channel's purpose; empty when none was set.
     #[redact(fixed = 3)]
     pub purpose: &'a str,
-    /// `kind:id` of who has a seat.
+    /// `kind:id` of each member of the channel.
     pub members: &'a [&'a str],
     pub members_more: usize,
     pub turns_left: u16,
-    /// Member ids: who waits to speak.
+    /// Ids of the members who wait to speak.
     pub waiting: &'a [&'a str],
 }
 
 /// Everything that one turn shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turn<'a> {
-    /// In the order in which they came. Fragments of the answered event's author that stand next to it
-    /// become one block.
+    /// In order of arrival. Adjacent fragments by the author of the answered event become one
+    /// block.
     pub events: &'a [Event<'a>],
     /// Index in `events` of the event to answer.
     pub answer: usize,
-    /// Knocks of the same conversation; the only ones of a turn that is about a knock alone.
+    /// Knocks of the same conversation. A turn that is about a knock only has no events.
     pub knocks: &'a [Knock<'a>],
     /// What happened elsewhere, oldest first.
     pub digests: &'a [Digest<'a>],
     /// Earlier messages, oldest first.
     pub transcript: &'a [FramedMessage<'a>],
-    /// The public turn it is, where turns are taken.
+    /// The public turn, in a channel that uses turns.
     pub public: Option<PublicTurn<'a>>,
 }
 
-/// What is expected of who speaks in a public thread.
+/// What is expected of the speaker in a public thread.
 const EXPECTED: &str = "\
 - You have the turn in this thread; the others hear what you say and wait until you are done.
 - Add what is new, once. To agree, react with set_channel_reaction; to add nothing, say nothing.
 ";
 
-/// The prompt of a turn. The event to answer comes last, and its fragments are one message.
+/// The prompt of a turn. The event to answer comes last, with its fragments joined into one
+/// message.
 pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
     let nonce = nonce_of(nonce);
     let mut out = String::with_capacity(4096);
@@ -131,7 +132,7 @@ pub fn frame_turn(turn: &Turn<'_>, nonce: &str) -> String {
     out
 }
 
-/// The events around the one to answer that its author said in one go.
+/// The events around the one to answer that its author sent in one go.
 fn fragments(turn: &Turn<'_>) -> std::ops::Range<usize> {
     let Some(answer) = turn.events.get(turn.answer) else { return 0..0 };
     let same = |event: &&Event<'_>| event.header.author_id == answer.header.author_id;
@@ -173,8 +174,8 @@ fn public_into(public: &PublicTurn<'_>, out: &mut String) {
     out.push_str(EXPECTED);
 }
 
-/// What was said before. A line of the text that follows a break is indented, so that it cannot pass for
-/// another speaker's.
+/// Writes the earlier messages. A continuation line is indented, so that it cannot be mistaken for
+/// another speaker's line.
 fn transcript_into(transcript: &[FramedMessage<'_>], nonce: &str, out: &mut String) {
     out.push_str("C2A CONTEXT\n");
     line_into(

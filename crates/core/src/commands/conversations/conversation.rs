@@ -1,4 +1,4 @@
-//! Conversations: made, changed, joined and left; read cursors.
+//! Conversations: creating, changing, joining and leaving them, and read cursors.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Context<'_> {
         Ok(self.room(key).conversation.clone())
     }
 
-    /// A new conversation, with a seat for whoever makes it and for these members.
+    /// Creates a conversation. The creator and these members become its members.
     pub(crate) fn establish(
         &mut self,
         me: MemberKey,
@@ -54,7 +54,7 @@ impl Context<'_> {
             created_at: self.now,
         };
         self.ws.admit(Room::new(conversation));
-        // One uid was drawn; the first event shares the conversation's, whose prefix differs.
+        // One uid was generated. The first event shares the conversation's, with another prefix.
         let created = self.drawn.uid;
         self.log_plain(key, created, Change::Created { kind, settings })?;
         let mut seats: Vec<_> = std::iter::once(me).chain(members.iter().copied()).collect();
@@ -117,14 +117,16 @@ impl Context<'_> {
             if is_closing {
                 self.stop_runs(key)?;
             }
-            // Nobody can answer in what is archived, nor agents where they have said what they may.
+            // Nobody can answer in an archived conversation, and agents cannot after they have used
+            // up their budget.
             self.review_pauses(key)?;
             self.arrange_stimuli(key);
         }
         Ok(self.room(key).conversation.clone())
     }
 
-    /// Nothing is said there any more: what runs ends, and waits to be asked anew when that changes.
+    /// Stops all runs, because nothing can be posted any more. They wait to be offered again if
+    /// that changes.
     fn stop_runs(&mut self, key: ConversationKey) -> Result<()> {
         let open: Vec<Seq> = self.room(key).open.keys().copied().collect();
         for seq in open {
@@ -144,7 +146,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A lead has a seat: what is owed in the room is to be seen and answered there.
+    /// Requires the lead to be a member, so that the lead can see and answer the room's
+    /// obligations.
     fn check_lead(&self, key: ConversationKey, lead: Option<MemberKey>) -> Result<()> {
         let Some(member) = lead else { return Ok(()) };
         self.must_be_member(member)?;
@@ -166,7 +169,7 @@ impl Context<'_> {
         self.move_cursor(key, Some(thread), read, last)
     }
 
-    /// A cursor goes neither back nor past the end (threads spec section 3.4).
+    /// A cursor moves neither back nor past the end (threads spec section 3.4).
     fn move_cursor(
         &mut self,
         key: ConversationKey,
@@ -192,7 +195,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Logs an event that tells nobody and answers nothing.
+    /// Logs an event that notifies nobody and answers nothing.
     pub(crate) fn log_plain(
         &mut self,
         key: ConversationKey,
@@ -223,13 +226,13 @@ impl Context<'_> {
     }
 }
 
-/// Ids of the events a command logs beside its first: the drawn id with its low bits counted on, so that
-/// running the command again gives the same.
+/// Ids of the events that a command logs after its first: the generated id plus a count in its low
+/// bits, so that running the command again gives the same ids.
 pub(crate) fn derived(uid: Uid, n: usize) -> Uid {
     Uid(uid.0.wrapping_add(1 + n as u128))
 }
 
-/// What was said to some in a direct conversation never becomes everybody's.
+/// Messages to a few in a direct conversation never become visible to everybody.
 fn check_visibility(kind: ConversationKind, visibility: Visibility) -> Result<(), Refusal> {
     if kind == ConversationKind::Dm && visibility == Visibility::Public {
         return Err(Refusal::invalid("a direct conversation is private"));

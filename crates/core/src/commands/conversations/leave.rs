@@ -1,7 +1,7 @@
-//! Leaving without giving up a seat: an agent that a person asks to leave a thread or channel is told nothing
-//! there until it is named again.
+//! Leaving without giving up the membership: an agent that a person asks to leave a thread or
+//! channel is not notified there until it is named again.
 //!
-//! It is part of the log, so that a reader sees who asked whom, and part of the room, so that a decision knows
+//! This is in the log, so that readers see who asked whom, and in the room, so that decisions know
 //! it ([`crate::state::room::Room::has_left`]).
 
 use crate::commands::context::{Context, Result};
@@ -13,7 +13,7 @@ use crate::model::event::{Change, Event};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, ThreadKey, Uid};
 
 impl Context<'_> {
-    /// By command: an agent leaves by itself, or a person with a seat shows it out.
+    /// By command: an agent leaves by itself, or a person who is a member sends it out.
     pub(super) fn leave(
         &mut self,
         conversation: Uid,
@@ -49,8 +49,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// By words: whoever a person has asked to leave leaves the line of talk where it was said. It is told of
-    /// these words alone, to be acknowledged.
+    /// By message: the agents that a person asks to leave do leave that timeline. They are notified
+    /// of this message only, to acknowledge it.
     pub(crate) fn show_out(&mut self, event: &Event) -> Result<()> {
         let told = event.attention.iter().flat_map(|a| &a.told);
         let asked = told.filter(|t| t.decision.rule == Rule::AskedToLeave).map(|t| t.member);

@@ -1,4 +1,5 @@
-//! Seats: taken, given up, and what is set about them: the member's name there, and which of its sessions is asked.
+//! Memberships: joining, leaving, and membership settings: the member's name in the conversation,
+//! and which of its sessions receives offers.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Uid};
 use crate::model::limits;
 
 impl Context<'_> {
-    /// Gives a member a seat, or changes it. Whoever may see a public channel may seat itself; seating others is for
-    /// who runs the room.
+    /// Adds or changes a membership. Anybody who may see a public channel may join it; adding
+    /// others requires the right to moderate the room.
     pub(super) fn set_seat(
         &mut self,
         uid: Uid,
@@ -61,7 +62,7 @@ impl Context<'_> {
         Ok(key)
     }
 
-    /// The settings with other terms for this seat, if they are sound.
+    /// The settings with these membership settings changed, if they are valid.
     fn with_terms(
         &self,
         key: ConversationKey,
@@ -108,7 +109,7 @@ impl Context<'_> {
         Ok(settings)
     }
 
-    /// A member leaves: what it was still to be told there is told no more.
+    /// The member leaves: its pending deliveries there are dropped.
     pub(crate) fn drop_deliveries(
         &mut self,
         key: ConversationKey,
@@ -122,7 +123,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A member is told of an event no more, and its run ends. Where it held a claim, another of the role is asked.
+    /// Withdraws an event from a member and ends its run. If it held a claim, another member of the
+    /// role is asked.
     pub(super) fn take_from(
         &mut self,
         at: EventRef,
@@ -148,8 +150,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Another session is to be asked: what is offered and not taken up is withdrawn, and offered to that one. A run
-    /// goes on where it began.
+    /// Another session receives the offers from now on: offers that were not accepted are withdrawn
+    /// and offered to it. A run continues where it began.
     fn offer_anew(&mut self, key: ConversationKey, member: MemberKey) -> Result<()> {
         let now = self.now;
         let owed = self.ws.owed.get(&member).into_iter().flatten();
@@ -174,7 +176,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whether the session is one that is asked in the room: any, unless the seat is pinned to one.
+    /// Whether the session may receive the room's offers: any may, unless the membership is pinned
+    /// to one.
     pub(crate) fn may_ask(
         &self,
         key: ConversationKey,
@@ -187,7 +190,7 @@ impl Context<'_> {
         self.directory().sessions.get(&session).is_some_and(|s| s.uid == pinned)
     }
 
-    /// The connected sessions of a member that are asked in the room, newest last.
+    /// The connected sessions of a member that may receive the room's offers, newest last.
     pub(crate) fn asked_sessions(
         &self,
         key: ConversationKey,

@@ -1,4 +1,4 @@
-//! Conversations: made and changed, who has a seat in them, and how far each has read.
+//! Conversations: creating and changing them, memberships, and read cursors.
 
 pub(crate) mod conversation;
 pub(crate) mod leave;
@@ -51,7 +51,7 @@ impl Command for CreateConversation {
         ];
         fields.extend(filled("description", &settings.description));
         fields.extend(filled("purpose", &settings.purpose));
-        // What nobody named is called by its kind.
+        // Unnamed ones are titled by their kind.
         let silent = &*settings.title == kind.name() && fields.len() == 3;
         Ok((!silent).then(|| plain("create_channel", readers, fields)))
     }
@@ -185,8 +185,8 @@ impl Command for RemoveSeat {
     }
 }
 
-/// Asks an agent to leave a conversation, or one thread of it, or leaves itself: it is told nothing there until it is
-/// named again.
+/// Asks an agent to leave a conversation or one of its threads, or the agent leaves by itself. It
+/// is not notified there until it is named again.
 #[derive(Clone)]
 pub struct Leave {
     pub conversation: Uid,
@@ -208,7 +208,7 @@ impl Command for Leave {
     }
 }
 
-/// The caller has read a conversation up to this.
+/// The caller has read a conversation up to this event.
 #[derive(Clone)]
 pub struct SetCursor {
     pub conversation: Uid,
@@ -229,7 +229,7 @@ impl Command for SetCursor {
     }
 }
 
-/// The caller has read a thread's messages up to this seq of the thread.
+/// The caller has read a thread up to this seq of the thread.
 #[derive(Clone)]
 pub struct AckThread {
     pub thread: Uid,

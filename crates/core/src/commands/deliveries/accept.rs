@@ -1,5 +1,5 @@
-//! What a session says of what it was offered: that it has it, cannot take it, or is at work (design section 5, "One
-//! holder, one fence").
+//! A session's responses to an offer: it accepts, rejects, or reports progress (design section 5,
+//! "One holder, one fence").
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::deliver::never_offered;
@@ -12,8 +12,8 @@ use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
 use crate::state::effect::{RemoteNews, RemoteRun};
 
 impl Context<'_> {
-    /// The harness has it, whichever attempt of the present fence it acknowledges and however late. Accepting what was
-    /// never offered to this session is refused.
+    /// The harness has accepted. It may acknowledge any attempt of the present fence, however late.
+    /// Accepting an event that was never offered to this session is refused.
     pub(super) fn accept(
         &mut self,
         at: EventRef,
@@ -28,7 +28,8 @@ impl Context<'_> {
         let Some(room) = ws.rooms.get_mut(&at.conversation) else { return Ok(()) };
         let Some(open) = room.open_run(at.seq) else { return Ok(()) };
         let mine = open.delivery_mut(member);
-        // Offered as often as it is to one connection, it waits; that connection may take it all the same.
+        // After the maximum number of offers to one connection the delivery waits; that connection
+        // may still accept it.
         let waits = |d: &Delivery| {
             d.state == State::Waiting && !d.stands_still() && d.is_of_fence(attempt) && is_asked
         };
@@ -47,11 +48,12 @@ impl Context<'_> {
             claim.accepted = true;
             claim.renew(now);
         }
-        // An endpoint cannot say after a crash that it has it, and would be given it twice.
+        // An endpoint cannot report after a crash that it has accepted, and would get the event
+        // twice.
         if epoch.is_some() {
             room.must_store(at.seq);
         }
-        // Who has the turn keeps it by taking it up, also after a reminder.
+        // Accepting keeps the turn, even after a reminder.
         let is_news = |subject| room.turns.get(subject)?.lease(member).filter(|l| !l.accepted);
         if let Some(subject) = subject.filter(|subject| is_news(*subject).is_some()) {
             room.turns.note(subject);
@@ -59,14 +61,15 @@ impl Context<'_> {
         self.ws.count_running(member, false, true);
         self.note_told(at)?;
         self.tell_remote(at, member, RemoteNews::Began(at.seq));
-        // Accepting moves the due time only later: the timer that fires early sets itself anew. What waited may have none.
+        // Accepting moves the due time only later, and a timer that fires early resets itself. A
+        // delivery that waited may have no timer.
         if waited {
             self.ws.track(at);
         }
         Ok(())
     }
 
-    /// It could not be taken: offered again later.
+    /// The session cannot take it: it is offered again later.
     pub(super) fn reject(&mut self, at: EventRef, attempt: u16) -> Result<()> {
         let session = self.offered(at)?;
         let member = self.by.member;
@@ -77,14 +80,14 @@ impl Context<'_> {
             && delivery.attempt == attempt
             && !delivery.state.is_running()
         {
-            // Left as offered: the acknowledgement's time-out offers it again, so that a session that
-            // rejects everything is not asked in a circle.
+            // The state remains offered. The acknowledgement timeout offers it again, so that a
+            // session that rejects everything does not cause a busy loop.
             room.must_store(at.seq);
         }
         Ok(())
     }
 
-    /// The session that acknowledges, if the event was ever offered to its member.
+    /// The acknowledging session, if the event was ever offered to its member.
     pub(crate) fn offered(&mut self, at: EventRef) -> Result<SessionKey> {
         let session = self.by.session.ok_or_else(never_offered)?;
         self.load(at.conversation)?;
@@ -96,8 +99,8 @@ impl Context<'_> {
         Ok(session)
     }
 
-    /// Which run says how far it got: that of the named event, of the turn, or the one the session began last. It is
-    /// shown where it works, and shows that it lives.
+    /// Determines which run reports progress: that of the named event, of the turn, or the one the
+    /// session began last. The progress is shown in its conversation and counts as a sign of life.
     pub(super) fn progress(&mut self, event: Option<Uid>) -> Result<Working> {
         let (me, turn) = (self.by.member, self.by.turn);
         let is_named = event.is_some() || turn.is_some();
@@ -123,7 +126,7 @@ impl Context<'_> {
         let is_open = open.delivery(me).is_some_and(Delivery::is_open);
         let only = self.recall_event(at)?.only().cloned();
         if let Some(session) = self.by.session {
-            // A run that nothing names is guessed for show; that it lives is not.
+            // For display, a run that nothing names may be guessed; for a sign of life it may not.
             match is_named {
                 true => self.lives(at, session),
                 false => self.life(session).map(drop)?,
@@ -137,9 +140,9 @@ impl Context<'_> {
         })
     }
 
-    /// What nobody has asked for is done by members that have a seat, where the conversation lets its agents do so. What
-    /// they show beside messages waits for nobody's approval, so that it is refused where it may carry what they were told
-    /// in private.
+    /// Unprompted actions require a membership and a conversation that allows them to its agents.
+    /// What they show beside messages cannot wait for approval, so it is refused where it may
+    /// disclose what they were told in private.
     pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
@@ -155,7 +158,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The run that the caller's session has begun last of those under way.
+    /// The most recently begun of the caller's session's active runs.
     fn begun_last(&self) -> Option<EventRef> {
         let session = self.by.session?;
         let began = |at: &EventRef| {
@@ -169,8 +172,8 @@ impl Context<'_> {
         under_way.max().map(|(_, at)| at)
     }
 
-    /// The harness has cancelled what it was given: an obligation has failed there and moves on at once, and anything
-    /// else is ignored. What its run put out is not said.
+    /// The harness has cancelled a delivery: an obligation counts as failed and moves on at once,
+    /// and anything else is ignored. The run's output is discarded.
     pub(super) fn cancel_delivery(
         &mut self,
         uid: Uid,
@@ -178,7 +181,8 @@ impl Context<'_> {
     ) -> Result<Option<Disposed>> {
         let (at, delivery) = self.own_delivery(uid)?;
         let me = delivery.member;
-        // What an older fence had is its caller's no more, and a dead letter has ended there already.
+        // A delivery of an older fence no longer belongs to the caller, and a dead letter has ended
+        // already.
         let stale = attempt.is_some_and(|attempt| !delivery.is_of_fence(attempt));
         if stale || delivery.is_dead() {
             return Ok(None);
@@ -201,8 +205,8 @@ impl Context<'_> {
         Ok(Some(Disposed { event: uid, disposition }))
     }
 
-    /// Proof of life of the run whose turn it comes with. Without a turn it is that of the only run that the session has
-    /// under way: of several nobody knows which one is meant.
+    /// A sign of life from the run whose turn it comes with. Without a turn it counts for the
+    /// session's only active run; with several runs it is ambiguous and ignored.
     pub(super) fn life(&mut self, session: SessionKey) -> Result<()> {
         let mine =
             self.directory().sessions.get(&session).map(|s| s.member) == Some(self.by.member);
@@ -216,7 +220,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The run that a session has under way, where it has exactly one.
+    /// The session's active run, if it has exactly one.
     fn only_run(&self, session: SessionKey) -> Option<EventRef> {
         let runs = |at: &EventRef| {
             let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
@@ -227,7 +231,7 @@ impl Context<'_> {
         under_way.next().filter(|_| under_way.next().is_none())
     }
 
-    /// The run of the caller's session at this event shows life: its clock begins anew.
+    /// The run of the caller's session at this event is alive: its timeout starts again.
     fn lives(&mut self, at: EventRef, session: SessionKey) {
         let (now, me) = (self.now, self.by.member);
         let heard = self.by.turn.is_some_and(|turn| turn.attempt > 0);

@@ -1,4 +1,4 @@
-//! Claims: taken, given back, renewed, and passed to the next candidate (C2A "Claims").
+//! Claims: taking, releasing, renewing, and passing to the next candidate (C2A "Claims").
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Claimed;
@@ -12,7 +12,7 @@ use crate::model::ids::{EventRef, MemberKey, Uid};
 use crate::model::offer::Offer;
 
 impl Context<'_> {
-    /// Takes the right to decide about an event; its content comes with it.
+    /// Takes the right to decide about an event, and returns its content.
     pub(crate) fn claim(&mut self, uid: Uid) -> Result<Claimed> {
         let at = self.event_by_uid(uid, "event")?;
         self.must_sit(at.conversation)?;
@@ -30,7 +30,8 @@ impl Context<'_> {
         };
         let own = open.delivery(me.key).filter(|d| is_held_anyway(d));
         let fence = match (own, open.claim) {
-            // What is addressed to it is its own to answer already: the right does not move, and its turn goes on.
+            // A member may already answer an event addressed to it: the right does not move, and
+            // its turn continues.
             (Some(own), _) => own.fence,
             (None, Some(claim)) if claim.holder == me.key => claim.fence,
             (None, _) => highest_fence(open) + 1,
@@ -44,11 +45,11 @@ impl Context<'_> {
         let mut began = false;
         if let Some(delivery) = open.delivery_mut(me.key) {
             delivery.set_fence(fence);
-            // The claim itself brought it: it may be disposed of like one that was offered.
+            // The claim itself delivered it, so it may be disposed of like an offered one.
             delivery.attempt = delivery.attempt.max(1);
             delivery.retrieved_at.get_or_insert(now);
             if delivery.decision.mode == Mode::Notify {
-                // The knock becomes the content: the claimant is shown it in full.
+                // The knock is turned into content: the claimant sees it in full.
                 delivery.decision.mode = Mode::Buffered;
             }
             let answered = delivery.disposition() == Some(Disposition::Responded);
@@ -99,7 +100,8 @@ impl Context<'_> {
         self.check_claimable(at, me, recalled.receipt.as_ref())
     }
 
-    /// A claim of somebody else bars this one once its holder has accepted; so does an addressee's own.
+    /// Another member's claim blocks this one once its holder has accepted; so does an addressee's
+    /// own delivery.
     fn check_claimable(&self, at: EventRef, me: MemberKey, receipt: Option<&Open>) -> Result<()> {
         let open = self.room(at.conversation).open.get(&at.seq).or(receipt);
         let Some(open) = open else { return Ok(()) };
@@ -118,7 +120,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Gives the claim back: the next candidate is asked. What is addressed to its holder stays with it.
+    /// Releases the claim, and the next candidate is asked. A delivery that is addressed to the
+    /// holder stays with it.
     pub(super) fn release(&mut self, uid: Uid) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
@@ -139,7 +142,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The holder let go: the next candidate of the role is selected, or nobody is left.
+    /// The holder has released the claim: the next candidate of the role is selected, if any is
+    /// left.
     pub(crate) fn pass_on(&mut self, at: EventRef) -> Result<()> {
         let people = self.ws.people();
         let room = self.room(at.conversation);
@@ -171,8 +175,9 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The claim's time is up. A holder that was never reached keeps it unless somebody is there to take it. What is
-    /// addressed to the holder stays with it, with its deadline: the claim alone goes.
+    /// The claim has expired. A holder that was never reached keeps it unless somebody else can
+    /// take it. A delivery that is addressed to the holder stays with it, with its deadline; only
+    /// the claim is removed.
     pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
@@ -210,25 +215,26 @@ impl Context<'_> {
     }
 }
 
-/// Whether an event is its member's without a claim: it is addressed to it, and not to a role or to nobody.
+/// Whether the member may answer the event without a claim: it is addressed to the member, and not
+/// to a role or to nobody.
 fn is_own(delivery: &Delivery) -> bool {
     !matches!(delivery.decision.rule, Rule::RoleMention | Rule::Claimed)
 }
 
-/// Whether the right to answer is the member's without a claim: to answer, or to say more.
+/// Whether the member has the right to answer, or to add to its answer, without a claim.
 fn is_held_anyway(delivery: &Delivery) -> bool {
     use Disposition::{Failed, Ignored, Superseded};
     let lost = matches!(delivery.disposition(), Some(Ignored | Failed | Superseded));
     is_own(delivery) && !lost
 }
 
-/// The next right to answer has a higher one.
+/// The next right to answer gets a higher fence than this.
 fn highest_fence(open: &Open) -> u32 {
     let claimed = open.claim.map_or(0, |claim| claim.fence);
     open.deliveries.iter().map(|d| d.fence).fold(claimed, u32::max)
 }
 
-/// The delivery of a member who answers what it was not told of: its reply takes the claim.
+/// The delivery of a member who answers an event it was not notified of: its reply takes the claim.
 pub(crate) fn taken_by_reply(member: MemberKey, fence: u32) -> Delivery {
     let mut delivery = Delivery::new(&Told { member, decision: claimed_decision() });
     delivery.set_fence(fence);

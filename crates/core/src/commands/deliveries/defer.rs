@@ -1,8 +1,9 @@
-//! Putting off what is owed: it sleeps, and comes back by itself (C2A "Chat tools", `chat.defer`).
+//! Deferring an obligation: it sleeps and comes back by itself (C2A "Chat tools", `chat.defer`).
 //!
-//! A deferred delivery is open, held by its member, and due at its time. It comes back with the next attempt
-//! and the next fence, and its deadline counts from there. It ends before that when the matter itself ends: an
-//! edit, a deletion, a cancellation by its author, or the answer of somebody who was not asked beside it.
+//! A deferred delivery is open, held by its member, and due at its time. It comes back with the
+//! next attempt and the next fence, and its deadline counts from then. It ends earlier when the
+//! matter ends: by an edit, a deletion, a cancellation by its author, or an answer from a member
+//! who was not one of its co-recipients.
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ impl Context<'_> {
         let delivery = delivery.clone();
         self.note_read(at)?;
         if !delivery.is_open() {
-            // It has ended, and how it did stands.
+            // It has ended, and its outcome stays.
             let disposition = delivery.disposition().unwrap_or(Disposition::Failed);
             return Ok(Disposed { event: uid, disposition });
         }
@@ -57,7 +58,8 @@ impl Context<'_> {
         Ok(Disposed { event: uid, disposition: Disposition::Deferred })
     }
 
-    /// The caller's open delivery of the event sleeps, by its own choice or the host's: `how` says which.
+    /// Defers the caller's open delivery of the event, by the member's choice or the host's; `how`
+    /// says which.
     pub(crate) fn put_off(
         &mut self,
         at: EventRef,
@@ -71,7 +73,7 @@ impl Context<'_> {
         let was_running = delivery.state.is_running();
         how(delivery, until, now);
         if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == me) {
-            // It stays its holder's until it had time to take it up again.
+            // It stays with its holder until the holder had time to take it up again.
             claim.accepted = true;
             claim.renew(until);
         }
@@ -81,7 +83,8 @@ impl Context<'_> {
         self.show_receipt(at);
     }
 
-    /// The author takes back what it asked on this line of talk: what was put off there is not asked again.
+    /// The author withdraws what it asked for in this timeline: deferred deliveries there are not
+    /// offered again.
     pub(crate) fn call_off(&mut self, event: &Event) -> Result<()> {
         let Some(attention) = event.attention.as_ref().filter(|a| a.intent == Intent::Cancel)
         else {
@@ -107,7 +110,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether it can be put off once more.
+/// Whether it can be deferred once more.
 pub(crate) fn check_deferrals(delivery: &Delivery) -> Result<()> {
     if delivery.clock.deferrals < limits::DEFERRALS {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Deliveries on their way: offered, accepted, ended, reminded of, and moved on when nobody answers
+//! The life of a delivery: offered, accepted, ended, reminded of, and moved on when nobody answers
 //! (design section 5, "Receipts", "Deadlines", "One holder, one fence").
 
 use std::sync::Arc;
@@ -17,15 +17,16 @@ use crate::state::effect::{Effect, RemoteNews};
 use crate::state::workspace::Failure;
 
 impl Context<'_> {
-    /// Offers a delivery to the best session of its member; it waits when none is connected.
+    /// Offers a delivery to the best session of its member. It waits when no session is connected.
     pub(crate) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let connected = self.asked_sessions(at.conversation, member);
         let open = self.room(at.conversation).open.get(&at.seq);
         let due = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open());
         let Some(delivery) = due.filter(|d| !d.is_deferred()) else { return Ok(()) };
-        // The session that has had it is asked before any other.
+        // The session that had it before is preferred.
         let had = delivery.session().filter(|s| connected.contains(s));
-        // Accepted work waits for its own session; elsewhere it goes with the next fence only.
+        // Accepted work waits for its own session. It moves to another one only with the next
+        // fence.
         let waits = had.is_none() && delivery.state.is_running();
         let Some(session) = had.or(connected.last().copied()).filter(|_| !waits) else {
             return Ok(());
@@ -33,8 +34,8 @@ impl Context<'_> {
         self.offer_to(at, member, session)
     }
 
-    /// Offers what is open when its clock goes on, work that runs too: what was said in it meanwhile was
-    /// refused, and by this it is known that it may be said now.
+    /// Offers an open delivery when its clock starts again, even one that is running. Its messages
+    /// were refused meanwhile, and the offer says that they are allowed again.
     pub(crate) fn offer_held_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let open = self.room(at.conversation).open.get(&at.seq);
         match open.and_then(|o| o.delivery(member)).map(|d| d.state) {
@@ -45,7 +46,7 @@ impl Context<'_> {
         }
     }
 
-    /// Offers again what is in hand, to whom it is in hand.
+    /// Offers accepted deliveries again to their holders.
     pub(super) fn offer_again(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let owed = self.ws.owed.iter();
@@ -57,7 +58,7 @@ impl Context<'_> {
             let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
             if matches!(state, Some(State::Offered { .. } | State::Accepted { .. })) {
                 match self.offer(at, member) {
-                    // Of what is damaged nothing can be offered, and the others are.
+                    // Deliveries in a damaged conversation cannot be offered; the others are.
                     Err(Failure::Unavailable(why)) if why.damaged => continue,
                     done => done?,
                 }
@@ -108,13 +109,13 @@ impl Context<'_> {
         let retry = delivery.retry.map(Box::new);
         let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
-            // What is read back was offered once, or as often as its row says: the next attempt is a higher one, whatever
-            // happens.
+            // A restored delivery was offered once, or as often as its row says. The next attempt
+            // has a higher number in any case.
             room.must_store(at.seq);
         }
         self.ws.count_running(member, was_running, false);
         if decision.mode.shows_content() {
-            // An agent may speak of it before it has said that it takes it up.
+            // An agent may speak about it before it has acknowledged it.
             self.note_told_to(member, Some(session), at)?;
         }
         let entry = self.entry(event)?;
@@ -143,15 +144,15 @@ impl Context<'_> {
         Ok(self.recall(at)?.event)
     }
 
-    /// What this session is still to be offered, oldest first: all that waits for its member, and what it
-    /// had accepted and not ended.
+    /// What is still to be offered to this session, oldest first: everything that waits for its
+    /// member, and what it had accepted and not ended.
     pub(crate) fn owed(&mut self, session: SessionKey, limit: usize) -> Result<Offers> {
         let found = self.directory().sessions.get(&session).map(|s| s.member);
         let member =
             found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
         let mut offers = Vec::new();
         let mut more = false;
-        // In the order in which it was said, wherever that was.
+        // In the order of posting, across all conversations.
         let said_at = |at: &EventRef| {
             let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
             open.map(|open| open.at)
@@ -182,7 +183,7 @@ impl Context<'_> {
         Ok(Offers { offers, more })
     }
 
-    /// Closes an event that nobody owes anything for, and brings the indexes in step.
+    /// Closes an event when nobody owes anything for it any more, and updates the indexes.
     pub(crate) fn settle_if_done(&mut self, at: EventRef) {
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open.get(&at.seq) else { return };
@@ -201,7 +202,8 @@ impl Context<'_> {
         self.schedule_settled(at, &snapshot);
         for delivery in &snapshot.deliveries {
             let answered = delivery.disposition() == Some(Disposition::Responded);
-            // Of an answer that was owed, and that nobody is left to give, the log says that it does not come.
+            // If an answer was owed and nobody is left to give it, the log says that no answer
+            // comes.
             let failed = match delivery.is_dead() {
                 true => !snapshot.left().any(|member| member == delivery.member),
                 false => delivery.disposition() == Some(Disposition::Failed),
@@ -213,14 +215,15 @@ impl Context<'_> {
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
     }
 
-    /// The author is shown how an open event stands.
+    /// Shows the author the state of an open event.
     pub(super) fn show_receipt(&mut self, at: EventRef) {
         let Some(open) = self.room(at.conversation).open.get(&at.seq).cloned() else { return };
         let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
 
-    /// A dead letter is sent again, from its first attempt on: by whoever asked, or who runs the room.
+    /// Sends a dead letter again, from its first attempt on. Only its author or a moderator of the
+    /// room may ask for that.
     pub(super) fn redeliver(&mut self, uid: Uid, member: MemberKey) -> Result<()> {
         let at = self.event_by_uid(uid, "event")?;
         let recalled = self.recall(at)?;
@@ -240,9 +243,9 @@ impl Context<'_> {
         let room = self.room_mut(at.conversation);
         if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
             delivery.come_back();
-            // It is this member's again.
+            // It belongs to this member again.
             delivery.moved_on = false;
-            // Overdue already: it is for the member to decide whether an answer still helps.
+            // It is overdue already. The member decides whether an answer still helps.
             delivery.decision.policy = Policy::MayRespond;
             delivery.decision.deadline_ms = None;
         }
@@ -252,7 +255,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Time has come for an event: its row, its claim, its deliveries.
+    /// A timer of an event fired: for its row, its claim or its deliveries.
     pub(crate) fn fire_event(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
@@ -271,7 +274,8 @@ impl Context<'_> {
             let slept = delivery.is_deferred();
             let Some(fired) = delivery.fire(event_at, now) else { continue };
             if slept {
-                // Its row says that it is put off, whether somebody is there to be offered it or not.
+                // Its row must say that it is deferred, whether or not a session is there for an
+                // offer.
                 room.must_store(at.seq);
             }
             self.fired(at, member, fired)?;

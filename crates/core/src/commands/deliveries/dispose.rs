@@ -1,7 +1,8 @@
-//! How a delivery ends without a message: its member says so, or time does (C2A "Event disposition").
+//! How a delivery ends without a message: by its member's disposition, or by time (C2A "Event
+//! disposition").
 //!
-//! An obligation is never lost: one that its member declines, or sets aside for nothing, moves on as one that was not met
-//! in time; one that is put off comes back.
+//! An obligation is never lost. One that its member declines or ignores moves on like one that was
+//! not met in time; one that is deferred comes back.
 
 use std::sync::Arc;
 
@@ -19,19 +20,19 @@ use crate::model::limits;
 use crate::model::reaction::Signal;
 use crate::state::room::turns::is_owed;
 
-/// What becomes of an obligation whose delivery ends.
+/// What happens to the obligation of a delivery that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// It ends with the delivery, unless that failed.
     Ends,
-    /// It moves on to the next who is responsible.
+    /// It moves on to the next responsible member.
     MovesOn,
     /// The delivery is a dead letter, which is listed and can be sent again.
     Dead,
 }
 
 impl Context<'_> {
-    /// The harness says how its delivery ended.
+    /// The harness reports how its delivery ended.
     pub(super) fn dispose(
         &mut self,
         uid: Uid,
@@ -42,7 +43,7 @@ impl Context<'_> {
         self.dispose_of(at, uid, disposition, note)
     }
 
-    /// What is owed for a message was done without words, whichever version of it is named.
+    /// The obligation for a message was met without words, for whichever version of it is named.
     pub(super) fn resolve(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<Disposed> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
@@ -68,7 +69,7 @@ impl Context<'_> {
             if delivery.is_deferred() {
                 self.remark(at, me, note);
             }
-            // The same word again, after a lost answer; the first one stands.
+            // The same report again, after a lost answer. The first one stands.
             self.run_is_over(at, me, disposition)?;
             return Ok(Disposed { event: uid, disposition: ended });
         }
@@ -84,7 +85,7 @@ impl Context<'_> {
                 self.run_is_over(at, me, disposition)?;
                 return Ok(Disposed { event: uid, disposition });
             }
-            // Nobody can read it: whatever the run says, it has not answered.
+            // Nobody can read the output. Whatever the run reports, it has not answered.
             Published::Refused(refusal) => (Disposition::Failed, Some(refusal.message.into())),
         };
         let silence = "the run ended without an answer";
@@ -92,7 +93,8 @@ impl Context<'_> {
         let note = note.or(unsaid.then(|| silence.into()));
         self.remark(at, me, note.clone());
         let mut then = Then::Ends;
-        // What one of a role was asked is set aside like an obligation: another of the role is asked.
+        // A selected member of a role that sets the request aside counts like an unmet obligation:
+        // another member of the role is asked.
         if ended == Disposition::Superseded && is_owed(&delivery) && !self.is_replaced(at, me) {
             then = Then::MovesOn;
         }
@@ -122,7 +124,7 @@ impl Context<'_> {
         Ok(Disposed { event: uid, disposition: ended })
     }
 
-    /// The caller's delivery of an event as it stands. One that was never offered is refused.
+    /// The caller's delivery of an event. One that was never offered is refused.
     pub(super) fn own_delivery(&mut self, uid: Uid) -> Result<(EventRef, Delivery)> {
         let at = self.event_by_uid(uid, "event")?;
         Ok((at, self.own_delivery_at(at)?))
@@ -136,7 +138,8 @@ impl Context<'_> {
         Ok(delivery.ok_or_else(never_offered)?.clone())
     }
 
-    /// Nobody was left to ask. Whoever was asked may say that it is done after all; anything else leaves it as it is.
+    /// Disposes of a dead letter. A member that was asked may report that it is done after all; any
+    /// other report changes nothing.
     fn dispose_of_dead(
         &mut self,
         at: EventRef,
@@ -155,8 +158,9 @@ impl Context<'_> {
         Ok(Disposed { event: uid, disposition })
     }
 
-    /// Whether what was put off ends by this before its time. It does not while a person is to decide about its answer.
-    /// That a run is over which answers by a callback, or that owes nothing, is no word about what it has put off.
+    /// Whether a deferred delivery ends by this report before its time. It does not while a person
+    /// is deciding about its answer. Nor does it when a run ends that answers by a callback or owes
+    /// nothing, because that says nothing about the deferral.
     fn may_give_up(&self, at: EventRef, delivery: &Delivery, disposition: Disposition) -> bool {
         let by_callback = self.by.turn.is_some_and(|turn| turn.attempt > 0);
         let silent = by_callback || !delivery.is_obligation();
@@ -168,7 +172,7 @@ impl Context<'_> {
         disposition.settles() && !is_over && !self.waits_for_person(at, delivery.member)
     }
 
-    /// Keeps what a member says of its delivery, for those who ask why it stands as it does.
+    /// Records a member's note on its delivery, as an explanation of its state.
     pub(crate) fn remark(&mut self, at: EventRef, member: MemberKey, note: Option<Arc<str>>) {
         let Some(note) = note.filter(|note| !note.trim().is_empty()) else { return };
         let room = self.room_mut(at.conversation);
@@ -178,7 +182,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a person is to decide about what the member would answer.
+    /// Whether the member's answer waits for a person's decision.
     pub(crate) fn waits_for_person(&self, at: EventRef, member: MemberKey) -> bool {
         self.directory().approvals.values().any(|approval| {
             approval.member == member
@@ -187,8 +191,9 @@ impl Context<'_> {
         })
     }
 
-    /// Whether another event on the same line of talk takes the place of an obligation: the member has answered that
-    /// since, or answers it now. One that it only may answer it has to answer from here on.
+    /// Whether another event in the same timeline replaces an obligation: the member has answered
+    /// that one since, or is answering it now. If the member was merely allowed to answer the other
+    /// event, it must answer it from here on.
     fn is_replaced(&mut self, at: EventRef, member: MemberKey) -> bool {
         let room = self.room(at.conversation);
         let Some(open) = room.open.get(&at.seq) else { return true };
@@ -203,7 +208,7 @@ impl Context<'_> {
                     matches!(disposition, Disposition::Responded | Disposition::Acknowledged);
                 answered && at >= asked_at
             }
-            // What was asked before does not stand for what was asked since.
+            // An earlier request does not replace a later one.
             _ => seq > at.seq && delivery.is_open() && delivery.is_obligation(),
         };
         if others.iter().any(|(seq, delivery)| takes_it(*seq, delivery)) {
@@ -223,7 +228,7 @@ impl Context<'_> {
         true
     }
 
-    /// Ends a member's delivery. A responder that will not act lets the next candidate be asked.
+    /// Ends a member's delivery. If a selected responder will not act, the next candidate is asked.
     pub(crate) fn settle(
         &mut self,
         at: EventRef,
@@ -258,7 +263,8 @@ impl Context<'_> {
         if let Some(delivery) = open.delivery_mut(member).filter(|d| d.is_open()) {
             was_running = delivery.state.is_running();
             if disposition == Disposition::Failed && delivery.stands_still() {
-                // It could not answer because the line is paused: it is asked anew when that goes on.
+                // It could not answer because the timeline is paused. It is offered again when the
+                // timeline continues.
                 delivery.come_back();
                 room.must_store(at.seq);
                 self.ws.count_running(member, was_running, false);
@@ -288,8 +294,8 @@ impl Context<'_> {
             self.move_on(at, member)?;
             self.show_receipt(at);
         }
-        // While others are open only this member's part changed, and what is due comes no sooner: an event
-        // told to a thousand is not gone over for each of them.
+        // While others are open, only this member's part has changed, and nothing becomes due
+        // earlier. So an event with a thousand recipients is not scanned for each of them.
         let open = self.room(at.conversation).open.get(&at.seq);
         if open.is_some_and(|o| !o.is_settled()) {
             self.ws.owe(member, at, false);

@@ -1,5 +1,5 @@
-//! Obligations that were not met in time: where they move, who sees that they did, and when their clock stands
-//! still (design section 5, "Deadlines").
+//! Obligations that were not met in time: where they move, who can see that, and when their clock
+//! stops (design section 5, "Deadlines").
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use crate::model::ids::{EventRef, MemberKey};
 use crate::model::limits;
 
 impl Context<'_> {
-    /// An obligation that was not met moves on: to the thread's owner, the channel's lead, the workspace's,
-    /// then a person, never back and never to all. The one it leaves may still answer. What a service has asked by an
-    /// inbox moves nowhere: it hears the inbox's agent, and nobody else.
+    /// Moves an unmet obligation on: to the thread's owner, the channel's lead, the workspace's
+    /// lead, then a person; never back and never to everybody. The previous holder may still
+    /// answer. A request that came through an inbox does not move: only the inbox's agent may
+    /// answer the service.
     pub(super) fn move_on(&mut self, at: EventRef, from: MemberKey) -> Result<()> {
         let next = self.next_responsible(at);
         let now = self.now;
@@ -43,7 +44,7 @@ impl Context<'_> {
         };
         let mut delivery = Delivery::new(&Told { member, decision });
         delivery.fence = fence;
-        // Reminders count from the event's own time, and theirs has passed.
+        // Reminders count from the event's own time, so theirs has passed.
         delivery.reminders = limits::REDELIVER_MS.len() as u8;
         open.deliveries.push(delivery);
         room.must_store(at.seq);
@@ -54,8 +55,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The first who has a seat there, may see it, did not write it and was not asked before. The people come in the
-    /// order in which they became members.
+    /// The first responsible member who is in the conversation, may see the event, did not write it
+    /// and was not asked before. People come in the order in which they became members.
     fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
         let room = self.room(at.conversation);
         let open = room.open.get(&at.seq)?;
@@ -71,9 +72,9 @@ impl Context<'_> {
                 && open.delivery(*member).is_none()
                 && directory.member(*member).is_some_and(|m| !m.removed)
                 && !directory.is_stand_in(*member)
-                // Who has no seat could not answer.
+                // A non-member could not answer.
                 && room.roster.contains_key(member)
-                // An ephemeral message is not shown to others because nobody answered it.
+                // An ephemeral message is not shown to others just because nobody answered it.
                 && open.attention.is_shown_to(*member)
                 && !room.has_left(*member, open.thread)
         };
@@ -81,8 +82,8 @@ impl Context<'_> {
         Some((member, directory.is_agent(member)))
     }
 
-    /// What is overdue, oldest first in each conversation, as far as it concerns a member: the one who holds
-    /// it, those it was taken from, its author, and the leads. Without a member, all.
+    /// Overdue events, oldest first in each conversation, that concern a member: its present and
+    /// previous holders, its author and the leads. Without a member, all.
     pub(crate) fn overdue(
         &mut self,
         member: Option<MemberKey>,

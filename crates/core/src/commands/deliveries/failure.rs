@@ -1,8 +1,8 @@
-//! An answer that is owed and will not come, because nobody is left to give it: whoever asked reads that in the
-//! conversation, with the reason (attention spec, "Event disposition").
+//! Reports that an owed answer will not come, because nobody is left to give it. The author reads
+//! that in the conversation, with the reason (attention spec, "Event disposition").
 //!
-//! Invariant: the report is said once for each delivery, is told to nobody, and counts against no budget and no
-//! turn. It is shown to whom the message was shown.
+//! Invariant: there is one report per delivery. It notifies nobody, and counts against no budget
+//! and no turn. It is visible to the same members as the message.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use crate::model::thread::ThreadStatus;
 pub(crate) enum Unanswered {
     /// The run has failed.
     Failed,
-    /// Its time is up.
+    /// The deadline has passed.
     Overdue,
-    /// Whoever owed it has set it aside.
+    /// The member who owed it has set it aside.
     SetAside,
 }
 
 impl Unanswered {
-    /// How a report of it begins.
+    /// The first words of the report.
     fn headline(self) -> &'static str {
         match self {
             Self::Failed => "The run failed, and nobody else can answer",
@@ -49,14 +49,15 @@ impl Unanswered {
     }
 }
 
-/// Where the ids of reports begin among those that follow from a message's.
+/// Where the ids of reports begin among the ids derived from a message's id.
 const REPORTS: usize = 1 << 20;
 
-/// Sets the key of a report apart from those of the replies to the same message.
+/// Keeps a report's key apart from the keys of replies to the same message.
 const REPORT: u128 = 1 << 127;
 
 impl Context<'_> {
-    /// Says that no answer comes, if one is owed that nobody else can give. `failed` is the delivery as it was.
+    /// Reports that no answer comes, if one is owed that nobody else can give. `failed` is the
+    /// delivery before it ended.
     pub(crate) fn report_unanswered(
         &mut self,
         at: EventRef,
@@ -69,7 +70,7 @@ impl Context<'_> {
         let kept = || room.closed.iter().find(|open| open.seq == at.seq);
         let Some(open) = room.open.get(&at.seq).or_else(kept) else { return Ok(()) };
         let closed = room.is_closed();
-        // A service that asks by an inbox hears that a run is idle, and nothing more.
+        // A service that asked through an inbox only hears that the run is idle.
         let is_service = self.directory().is_stand_in(open.author);
         if why == Unanswered::SetAside && is_service {
             return Ok(());
@@ -88,7 +89,7 @@ impl Context<'_> {
         if is_closed || said || recalled.message.deleted_at.is_some() {
             return Ok(());
         }
-        // One command may report what became of several messages: the ids follow from those.
+        // One command may report on several messages, so the ids are derived from those.
         let (asked, nth) = (recalled.event.uid, REPORTS + 2 * member.0 as usize);
         let thread = match opens {
             Some(root) => {
@@ -114,14 +115,14 @@ impl Context<'_> {
         draft.attention = Some(Arc::new(Attention { only, ..told }));
         let event = self.room_mut(at.conversation).log(draft);
         self.publish(event.clone())?;
-        // A service that asked hears it too.
+        // A service that asked receives the report too.
         self.note_output(&event);
         Ok(())
     }
 }
 
-/// Whether the member has failed at something that was owed, and nobody is left to do it. The one that was selected
-/// of a role owes it for the role.
+/// Whether the member has failed an obligation and nobody is left to meet it. The member selected
+/// from a role owes it for the role.
 fn is_for_nobody(open: &Open, failed: &Delivery) -> bool {
     let Some(now) = open.delivery(failed.member) else { return false };
     if failed.is_obligation() {
@@ -136,12 +137,12 @@ fn is_for_nobody(open: &Open, failed: &Delivery) -> bool {
     selected && now.disposition() == Some(Disposition::Failed) && !left
 }
 
-/// Once for each member that fails at a message.
+/// One key for each member that fails to answer a message.
 fn report_key(event: u128, member: MemberKey) -> [u8; 16] {
     (event.wrapping_add(u128::from(member.0) << 40) ^ REPORT).to_be_bytes()
 }
 
-/// What the report says: one line, in which what cannot be seen is written out.
+/// The text of the report: one line, with invisible characters escaped.
 fn report(why: Unanswered, reason: Option<&str>) -> String {
     let mut out = String::from(why.headline());
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());

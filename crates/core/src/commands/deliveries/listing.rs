@@ -1,7 +1,8 @@
-//! How open events stand, from memory: what waits for whom now, whether or not it has a row yet.
+//! The state of open events, from memory: what waits for whom now, whether or not it has a row yet.
 //!
-//! But for the mark that a knock's content was pulled, nothing in here changes anything. Readers of the store see a delivery only once it has its row, a second
-//! after the post; an inbox read from there would be falsely empty.
+//! Read-only, except that it records when a knock's content is fetched. Readers of the store see a
+//! delivery only once it has its row, a second after the post, so an inbox that was read from the
+//! store would look empty.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::state::room::Room;
 
 impl Context<'_> {
-    /// One event's deliveries and claim, when they are open or closed only lately.
+    /// One event's deliveries and claim, when they are open or closed recently.
     pub(crate) fn standing(&mut self, uid: Uid) -> Result<Option<Box<Open>>> {
         let Some(at) = self.find_recent(uid) else { return Ok(None) };
         let Some(room) = self.ws.rooms.get(&at.conversation).filter(|r| self.may_look(r)) else {
@@ -28,7 +29,7 @@ impl Context<'_> {
         Ok(open.cloned().map(Box::new))
     }
 
-    /// Everything that is open: for one member, or for all, oldest first in each conversation.
+    /// All open events, for one member or for all, oldest first in each conversation.
     pub(crate) fn waiting(
         &mut self,
         member: Option<MemberKey>,
@@ -63,7 +64,7 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// The content of a knock was pulled: its receipt says when, once.
+    /// Records once, in its receipt, when the content of a knock was fetched.
     pub(super) fn retrieve(&mut self, uid: Uid) -> Result<()> {
         let Some(at) = self.find_recent(uid) else { return Ok(()) };
         let (me, now) = (self.by.member, self.now);
@@ -80,7 +81,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Others' ephemeral messages are an auditor's to see, and nobody else's.
+    /// Only an auditor may see other members' ephemeral messages.
     pub(super) fn may_look_at(&self, open: &Open) -> bool {
         let me = self.by.member;
         self.by.authority == Authority::Auditor
@@ -88,7 +89,7 @@ impl Context<'_> {
             || open.attention.is_shown_to(me)
     }
 
-    /// An auditor looks at everything.
+    /// An auditor may see everything.
     fn may_look(&self, room: &Room) -> bool {
         self.by.authority == Authority::Auditor || self.may_see(room)
     }

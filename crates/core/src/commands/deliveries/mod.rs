@@ -1,4 +1,4 @@
-//! Deliveries: offered, accepted, claimed, deferred, ended.
+//! Deliveries: offering, accepting, claiming, deferring, ending.
 
 pub(crate) mod accept;
 pub(crate) mod claim;
@@ -44,18 +44,19 @@ pub struct Disposed {
     pub disposition: Disposition,
 }
 
-/// Which run it is that got so far, and where.
+/// The run that reports progress, and where it runs.
 #[derive(Clone, Debug)]
 pub struct Working {
     pub conversation: Arc<Conversation>,
     pub event: Uid,
-    /// Who alone is shown the event; none is everybody in the conversation.
+    /// The only members who can see the event; none means everybody in the conversation.
     pub only: Option<Arc<[MemberKey]>>,
-    /// The run as the service knows it that has delivered the event to this agent, where one has.
+    /// The run's id at the service that delivered the event to this agent, if one did.
     pub remote: Option<RemoteRun>,
 }
 
-/// Offers again whatever somebody has in hand: the tokens that came with it hold no more. The host's.
+/// Offers everything that was accepted again, because the tokens that came with it are no longer
+/// valid. For the host's own use.
 #[derive(Clone)]
 pub struct OfferAgain;
 
@@ -65,7 +66,7 @@ impl Command for OfferAgain {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // A part of the exchange of keys, which is kept itself.
+        // Part of the key rotation, which is audited itself.
         Audit::none()
     }
 
@@ -112,13 +113,13 @@ impl Command for Release {
     }
 }
 
-/// The harness has taken the offered event.
+/// The harness has accepted the offered event.
 #[derive(Clone)]
 pub struct Accept {
     pub event: EventRef,
     /// The attempt that it acknowledges.
     pub attempt: u16,
-    /// That of the connection string which took it, where one did.
+    /// The epoch of the connection string that accepted it, if one did.
     pub epoch: Option<Timestamp>,
 }
 
@@ -136,7 +137,7 @@ impl Command for Accept {
     }
 }
 
-/// The harness or the connection could not take it.
+/// The harness or the connection could not accept it.
 #[derive(Clone)]
 pub struct Reject {
     pub event: EventRef,
@@ -167,7 +168,7 @@ pub struct Dispose {
 impl Command for Dispose {
     type Output = Disposed;
 
-    // How it ended is answered as it was the first time.
+    // The outcome is answered as it was the first time.
     const IN_TURN: InTurn = InTurn::AfterEnd;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
@@ -187,7 +188,8 @@ impl Command for Dispose {
     }
 }
 
-/// What is owed for an event, whichever version of its message is named, was done without a message.
+/// The obligation for an event was met without a message, for whichever version of its message is
+/// named.
 #[derive(Clone)]
 pub struct Resolve {
     pub event: Uid,
@@ -214,7 +216,7 @@ impl Command for Resolve {
     }
 }
 
-/// Puts off what the caller owes: it is offered again at `until`, or after the usual time.
+/// Defers the caller's obligation: it is offered again at `until`, or after the default time.
 #[derive(Clone)]
 pub struct Defer {
     pub event: Uid,
@@ -242,7 +244,7 @@ impl Command for Defer {
     }
 }
 
-/// The caller was shown the content of a knock that it had been told of.
+/// The caller was shown the content of a knock.
 #[derive(Clone)]
 pub struct Retrieve {
     pub event: Uid,
@@ -251,7 +253,7 @@ pub struct Retrieve {
 impl Command for Retrieve {
     type Output = ();
 
-    // That the content of a knock was pulled is part of reading it.
+    // Recording that the content of a knock was fetched is part of reading it.
     const IN_TURN: InTurn = InTurn::Reads;
 
     no_text!();
@@ -265,7 +267,7 @@ impl Command for Retrieve {
     }
 }
 
-/// Proof of life of the runs a session has accepted.
+/// A sign of life of the runs that a session has accepted.
 #[derive(Clone)]
 pub struct Life {
     pub session: SessionKey,
@@ -285,8 +287,8 @@ impl Command for Life {
     }
 }
 
-/// A run says how far it got: where that is shown. None: the turn it comes with, else the run that the session began
-/// last; records nothing.
+/// A run reports progress; returns where to show it. Without an event: the turn it comes with,
+/// otherwise the run that the session began last. Records nothing.
 #[derive(Clone)]
 pub struct Progress {
     pub event: Option<Uid>,
@@ -306,8 +308,8 @@ impl Command for Progress {
     }
 }
 
-/// Whether the caller may do something in a conversation that nobody asked for there, and whether it may show all of
-/// that what it does; records nothing.
+/// Whether the caller may act in a conversation unprompted, and whether it may show its actions to
+/// everybody there. Records nothing.
 #[derive(Clone)]
 pub struct MayActUnasked {
     pub conversation: Uid,
@@ -328,19 +330,19 @@ impl Command for MayActUnasked {
     }
 }
 
-/// The harness works on what it was given no more.
+/// The harness no longer works on a delivery.
 #[derive(Clone)]
 pub struct CancelDelivery {
     pub event: Uid,
-    /// Which attempt it means, where it says so.
+    /// The attempt that it means, if stated.
     pub attempt: Option<u16>,
 }
 
 impl Command for CancelDelivery {
-    /// None: nothing was left to cancel.
+    /// None when nothing was left to cancel.
     type Output = Option<Disposed>;
 
-    // How it ended is answered as it was the first time.
+    // The outcome is answered as it was the first time.
     const IN_TURN: InTurn = InTurn::AfterEnd;
 
     no_text!();

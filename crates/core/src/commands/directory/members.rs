@@ -1,4 +1,4 @@
-//! Members, as they are added, changed and removed; who leads.
+//! Adding, changing and removing members, and setting the lead.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl Command for RemoveMember {
     }
 }
 
-/// Who leads the workspace, if anybody does.
+/// Sets or clears the lead of the workspace.
 #[derive(Clone)]
 pub struct SetLead {
     pub member: Option<MemberKey>,
@@ -175,7 +175,8 @@ impl Context<'_> {
         Ok(member)
     }
 
-    /// A member is gone for good: its runs end, and what it owes moves on as if they had failed.
+    /// A member is removed for good: its runs end, and its obligations move on as if they had
+    /// failed.
     fn hand_over(&mut self, member: MemberKey) -> Result<()> {
         let now = self.now;
         let owed: Vec<EventRef> =

@@ -1,4 +1,4 @@
-//! Who there is: members, roles, streams, sessions, and the tokens they were given.
+//! The directory: members, roles, streams, sessions and their tokens.
 
 pub(crate) mod members;
 pub(crate) mod roles;

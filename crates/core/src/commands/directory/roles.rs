@@ -22,7 +22,7 @@ impl Command for AddRole {
         Audit::firm(Action::AddRole).name(done.map_or(&*self.name, |role| &*role.name))
     }
 
-    // It is checked to be a name.
+    // It is validated as a name.
     fn redact(&mut self, _: &dyn Redact) -> u32 {
         0
     }

@@ -1,4 +1,4 @@
-//! Sessions: connections of members that come and go.
+//! Sessions: connections of members.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::ids::{EventRef, SessionKey, Uid};
 use crate::model::limits;
 use crate::model::member::Session;
 
-/// A connection begins: the session is made, or taken up again by its id.
+/// A connection begins: the session is created, or resumed by its id.
 #[derive(Clone)]
 pub struct OpenSession {
     pub uid: Option<Uid>,
@@ -40,7 +40,7 @@ impl Command for OpenSession {
     }
 }
 
-/// A token names a session that never connected: it is known from now on, and is told nothing.
+/// Creates the session that a token names although it never connected. Nothing is offered to it.
 #[derive(Clone)]
 pub struct KnowSession {
     pub uid: Uid,
@@ -81,7 +81,7 @@ impl Command for CloseSession {
 }
 
 impl Context<'_> {
-    /// A connection begins. A session id of another member is unknown to this one.
+    /// A connection begins. A session id of another member is reported as unknown.
     fn open_session(
         &mut self,
         uid: Option<Uid>,
@@ -125,7 +125,8 @@ impl Context<'_> {
         Ok(session)
     }
 
-    /// As it is written it has never connected, so that nothing is offered to it and nothing waits for it.
+    /// It is recorded as never connected, so that nothing is offered to it and nothing waits for
+    /// it.
     fn know_session(&mut self, uid: Uid) -> Result<Arc<Session>> {
         let me = self.me()?;
         if let Some(known) = self.directory().session_by_uid(uid).cloned() {
@@ -158,7 +159,7 @@ impl Context<'_> {
         SessionKey(self.ws.last_session + 1)
     }
 
-    /// The same session is back: what it had accepted stays with it.
+    /// The same session is back and keeps what it had accepted.
     fn take_up(&mut self, session: SessionKey) -> Result<()> {
         let (now, member) = (self.now, self.by.member);
         for at in self.owed_by(session) {
@@ -172,8 +173,8 @@ impl Context<'_> {
                     && *holder == session
                     && !delivery.carried
                 {
-                    // Whether the run behind the old connection still works is not known: until it has
-                    // been offered again, it counts as gone.
+                    // Whether the run behind the old connection is still alive is unknown. It
+                    // counts as disconnected until it has been offered again.
                     *gone = gone.or(Some(now));
                 }
             }
@@ -186,14 +187,14 @@ impl Context<'_> {
         let found = self.directory().sessions.get(&session);
         let found = found.ok_or_else(|| Refusal::not_found("session"))?;
         if found.connected && found.host != self.ws.host {
-            // A newer connection of it is to another host, which says when that one ends.
+            // It has a newer connection to another host, and that host reports when it ends.
             return Ok(());
         }
         self.let_go(session)?;
         Ok(())
     }
 
-    /// Nobody holds the session any more.
+    /// The session is no longer connected.
     pub(crate) fn let_go(&mut self, session: SessionKey) -> Result<()> {
         let now = self.now;
         self.directory_mut().set_connected(session, false, now);

@@ -1,4 +1,4 @@
-//! Tokens: noted before anybody has them, ended one by one or all of a member at once.
+//! Tokens: recorded before they are issued, and ended one by one or all of a member at once.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::limits;
 use crate::model::member::MemberKind;
 use crate::model::token::{Asked, Issued, may_issue, may_revoke};
 
-/// A token is handed out.
+/// Issues a token.
 #[derive(Clone)]
 pub struct IssueToken(pub Asked);
 
@@ -32,7 +32,7 @@ impl Command for IssueToken {
     }
 }
 
-/// A token that must not be honoured again; kept until it would have expired.
+/// Revokes a token. The revocation is kept until the token would have expired.
 #[derive(Clone)]
 pub struct RevokeToken {
     pub jti: String,
@@ -53,7 +53,7 @@ impl Command for RevokeToken {
     }
 }
 
-/// All tokens of a member end.
+/// Ends all tokens of a member.
 #[derive(Clone)]
 pub struct RevokeTokens {
     pub member: MemberKey,
@@ -73,7 +73,8 @@ impl Command for RevokeTokens {
     }
 }
 
-/// Forgets tokens that are over, and what was told in no session and counts no more. The host's.
+/// Forgets expired tokens, and private reads without a session that no longer count. For the host's
+/// own use.
 #[derive(Clone)]
 pub struct SweepExpired;
 
@@ -92,7 +93,7 @@ impl Command for SweepExpired {
 }
 
 impl Context<'_> {
-    /// A token is handed out when this is answered.
+    /// The token is issued when this command is answered.
     fn issue_token(&mut self, asked: Asked) -> Result<()> {
         let kind = self.kind_of(asked.member)?;
         may_issue(&self.by, kind, asked.authority)?;
@@ -103,7 +104,7 @@ impl Context<'_> {
             self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
             self.ws.changes.issued.push((member, token.jti.clone(), None));
         }
-        // Those too that were ended: they are kept until their time is up, to be refused.
+        // Includes ended tokens: they are kept until they expire, so that they are refused.
         let kept = self.directory().issued_to(member).count();
         if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
             let most = limits::TOKENS_EACH;
@@ -126,7 +127,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// One token ends. Who it is of is known where it is in the list.
+    /// Ends one token. Its member is known if it is in the list.
     fn revoke_token(&mut self, jti: String, expires: Timestamp) -> Result<()> {
         self.must_govern()?;
         let jti: Arc<str> = jti.into();
@@ -145,7 +146,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// All tokens of a member end; its own, or those of whom the caller may give some to.
+    /// Ends all tokens of a member: the caller's own, or those of a member for whom the caller may
+    /// issue tokens.
     fn revoke_tokens(&mut self, member: MemberKey) -> Result<()> {
         let kind = self.kind_of(member)?;
         if member != self.by.member {
@@ -164,8 +166,8 @@ impl Context<'_> {
         self.ws.changes.cut_offs.push((member, now));
     }
 
-    /// What has expired is forgotten: tokens, whether they were handed out or ended, and what agents were told in none of
-    /// their sessions. The rows go when the batch is written.
+    /// Forgets what has expired: issued and ended tokens, and private reads without a session. The
+    /// rows are deleted when the batch is written.
     pub(super) fn sweep_expired(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         let now = self.now;

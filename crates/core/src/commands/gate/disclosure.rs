@@ -1,10 +1,11 @@
-//! The gate for what an agent shows of what it was told in private (attention spec, ATT-190 and ATT-420 on).
+//! The gate against disclosure: what an agent was told in private and may show to others (attention
+//! spec, ATT-190 and ATT-420 on).
 //!
-//! Invariant: words of an agent reach nobody whom their private cause does not reach, unless a person has agreed: as a
-//! message, which is kept whole ([`crate::commands::approvals`]), or as anything else that has words, which comes through here
-//! before it is done, from whatever transport. What was told in private is remembered for as long as the session runs that
-//! was told it ([`told`]). An act that names a turn is judged by that turn's cause alone, and any other by all that
-//! its agent was told.
+//! Invariant: an agent's words reach nobody who cannot read their private cause, unless a person
+//! has agreed. A message is then held whole ([`crate::commands::approvals`]). Any other command
+//! with words passes through here first, from every transport. Private reads are remembered for as
+//! long as the session that made them runs ([`told`]). An action that names a turn is judged by
+//! that turn's cause only; any other, by everything that its agent was told.
 
 use std::sync::Arc;
 
@@ -21,16 +22,16 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
 use crate::model::limits;
 use crate::state::workspace::Failure;
 
-/// Where words come from.
+/// The source of private words.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) at: EventRef,
-    /// Whom of its room they are for, when not for all of it.
+    /// The members of its room who can read it, if not all.
     pub(crate) only: Option<Arc<[MemberKey]>>,
 }
 
 impl Context<'_> {
-    /// Holds what the command would show until a person agrees, if it carries private words further.
+    /// Holds what the command would show until a person agrees, if it would disclose private words.
     pub(crate) fn may_show(&mut self, command: &impl Command) -> Result<()> {
         let me = self.by.member;
         if !self.directory().is_agent(me) || self.directory().is_stand_in(me) {
@@ -39,7 +40,7 @@ impl Context<'_> {
         self.may_seat(command)?;
         let shown = match command.shown(self) {
             Ok(Some(shown)) => shown,
-            // What it is about is unknown: the command says so itself.
+            // Its target is unknown: the command reports that itself.
             Ok(None) | Err(Failure::Refused(_)) => return Ok(()),
             Err(unavailable) => return Err(unavailable),
         };
@@ -55,7 +56,7 @@ impl Context<'_> {
         let source = match carried {
             Some(source) => Some(source),
             None if shown.says && self.ws.approvals.all_sends => {
-                // They are named in what is asked, the same each time.
+                // The request names them, in the same way each time.
                 for room in &shown.readers.rooms {
                     self.load(*room)?;
                 }
@@ -70,8 +71,8 @@ impl Context<'_> {
         self.ask_once(shown.tool.into(), arguments, source)
     }
 
-    /// What private words the caller's act may carry: its turn's, if it names one, by the turn's token or as `about`;
-    /// else all that its sessions were told.
+    /// The private words that the caller's action may disclose: those of its turn, if it names one
+    /// by token or as `about`; otherwise everything that its sessions were told.
     fn private_causes(&mut self, about: Option<EventRef>) -> Result<Vec<Origin>> {
         let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
         match turn.or_else(|| about.filter(|at| self.is_run_of_mine(*at))) {
@@ -80,14 +81,14 @@ impl Context<'_> {
         }
     }
 
-    /// Whom the words of an event are for. Of what was dropped from its log nobody knows any more.
+    /// Who can read an event; none when the event was dropped from its log.
     pub(crate) fn origin(&mut self, at: EventRef) -> Result<Option<Origin>> {
         let kept = self.recall_kept(at)?;
         Ok(kept.map(|recalled| Origin { at, only: recalled.event.only().cloned() }))
     }
 
-    /// The private words that would be carried by a message to this place: those of its cause, and of all that the
-    /// sender was told where it names no turn of its own.
+    /// The private words that a message to this place would disclose: those of its cause, and, when
+    /// it names no turn of the sender's own, everything that the sender was told.
     pub(crate) fn carried_by_send(
         &mut self,
         cause: Option<EventRef>,
@@ -111,14 +112,14 @@ impl Context<'_> {
         }
     }
 
-    /// The first of these whose words would be carried to somebody who cannot read them there. Whoever was told in more
-    /// places than are looked at is held.
+    /// The first of these sources that would be disclosed to somebody who cannot read it. An agent
+    /// that was told in more places than are tracked is always held.
     fn carried(&mut self, sources: Vec<Origin>, readers: &Readers) -> Result<Option<Origin>> {
         for (n, mut source) in sources.into_iter().enumerate() {
             if n < limits::TOLD_IN_PRIVATE && !self.carries(&source, readers)? {
                 continue;
             }
-            // What was offered in a batch that came to nothing is not in the log.
+            // An event that was offered in a failed batch is not in the log.
             if self.load(source.at.conversation).is_ok() {
                 source.at.seq = source.at.seq.min(self.room(source.at.conversation).head.seq);
             }
@@ -136,13 +137,15 @@ impl Context<'_> {
         Ok(None)
     }
 
-    /// Whether what the caller shows to a whole room, in no turn, may carry what it was told in private.
+    /// Whether something that the caller shows to a whole room, outside of a turn, may disclose
+    /// what it was told in private.
     pub(crate) fn carries_into(&mut self, room: ConversationKey) -> Result<bool> {
         let told = self.told_in_private()?;
         Ok(self.carried(told, &Readers::of_room(room, None))?.is_some())
     }
 
-    /// Where one of the files is shown to the caller in private, if it would be read by somebody who sees it nowhere.
+    /// The private source of one of the files, if somebody would read the file who can see it
+    /// nowhere else.
     fn carried_files(&mut self, files: &[Uid], readers: &Readers) -> Result<Option<Origin>> {
         for file in files {
             let mut carried = None;
@@ -150,7 +153,7 @@ impl Context<'_> {
                 self.load(place.conversation)?;
                 let newest = self.room(place.conversation).head.seq;
                 let place = match place.seq {
-                    // One that is pinned is shown to all who read there.
+                    // A pinned file is visible to all readers of the conversation.
                     PINNED => Some(Origin { at: EventRef { seq: newest, ..place }, only: None }),
                     _ => self.origin(place)?,
                 };
@@ -169,7 +172,8 @@ impl Context<'_> {
         Ok(None)
     }
 
-    /// Whether the caller was told of it and is not done with it, or has answered it a moment ago.
+    /// Whether the caller was notified of the event and has not finished with it, or has answered
+    /// it very recently.
     fn is_run_of_mine(&self, at: EventRef) -> bool {
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return false };
         let closed = || room.closed.iter().rev().find(|open| open.seq == at.seq);
@@ -181,8 +185,8 @@ impl Context<'_> {
         })
     }
 
-    /// Whether what was said there would be read by somebody who cannot read it there. Who can is known without its room,
-    /// which may not be in memory, or damaged.
+    /// Whether somebody would read the source who cannot read it in its own place. Its readers are
+    /// known without loading its room, which may be damaged or not in memory.
     fn carries(&mut self, source: &Origin, readers: &Readers) -> Result<bool> {
         for room in &readers.rooms {
             self.load(*room)?;
@@ -206,7 +210,7 @@ impl Context<'_> {
             Some(room) => room.roster.contains_key(member),
             None => stored.as_ref().is_some_and(|s| s.members.binary_search(member).is_ok()),
         };
-        // The agent itself knows it, also where it has lost its seat since.
+        // The agent itself knows it, even if it has lost its membership since.
         let reads_there = |member: &MemberKey| {
             *member == me
                 || source.only.as_ref().map_or_else(|| sits(member), |o| o.contains(member))
@@ -227,8 +231,8 @@ impl Context<'_> {
 }
 
 impl Context<'_> {
-    /// What is to be shown, and who would read it, as canonical JSON: the fields are texts, in the order of their names. A
-    /// person agrees to both, so that the same words for others are another request.
+    /// The texts and their readers as canonical JSON, with the fields in alphabetical order. A
+    /// person agrees to both, so the same words for other readers are another request.
     fn arguments(&self, shown: &Shown) -> Arc<str> {
         let mut fields = shown.fields.clone();
         fields.push(("readers", self.named_readers(&shown.readers)));

@@ -1,4 +1,4 @@
-//! Seats that an agent gives in private conversations: whoever gets one reads what was said there before.
+//! Agents adding members to private conversations: a new member can read the earlier messages.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::model::project::{Asked, Linking, Project};
 use crate::state::workspace::Failure;
 
 impl Context<'_> {
-    /// Holds what would seat somebody where messages are that they cannot read yet, one conversation at a time, until a
-    /// person agrees.
+    /// Holds a command that would add somebody to a conversation with messages they cannot read
+    /// yet, until a person agrees. One conversation at a time.
     pub(super) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
         if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
             return Ok(());
         }
         let seats = match command.seats(self) {
             Ok(seats) => seats,
-            // What it is about is unknown: the command says so itself.
+            // Its target is unknown: the command reports that itself.
             Err(Failure::Refused(_)) => return Ok(()),
             Err(unavailable) => return Err(unavailable),
         };
@@ -49,14 +49,14 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What is not in memory any more may have been one.
+    /// An event that is no longer in memory may have been a message.
     fn has_messages(&self, key: ConversationKey) -> bool {
         let room = self.room(key);
         let all_known = room.tail.len() as u64 >= room.head.seq.0;
         !all_known || room.tail.iter().any(|event| event.change.message().is_some())
     }
 
-    /// Whom a project's mirrors would seat when this is done.
+    /// The members that a project's mirrors would add after this change.
     pub(crate) fn mirrored_by(&mut self, asked: &Asked) -> Result<Seats> {
         let project = asked.project().and_then(|uid| self.directory().projects.get(&uid)).cloned();
         let seen =
@@ -76,7 +76,7 @@ impl Context<'_> {
             Asked::Link { link, .. } => of_links(&[*link], &known)?,
             _ => {}
         }
-        // Whatever else changes of it brings its rosters up to date, too.
+        // Every other change of the project updates its rosters, too.
         if let (Asked::SetMember { member, .. }, Some(project)) = (asked, &project) {
             let mirrors = project.links.iter().filter(|link| link.mirror);
             seats.extend(

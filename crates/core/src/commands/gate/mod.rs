@@ -1,4 +1,4 @@
-//! What is looked at before a command is run: its turn, and what it would show.
+//! Checks before a command runs: its turn, and what it would disclose.
 
 pub(crate) mod disclosure;
 pub(crate) mod memberships;

@@ -1,4 +1,4 @@
-//! What agents were told in private: noted when they take it up, and looked up when they speak.
+//! Private reads: recorded when an agent takes up an event, and looked up when it speaks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::model::limits;
 use crate::state::workspace::Whose;
 
 impl Context<'_> {
-    /// The caller has taken the event up, or answers it.
+    /// The caller has accepted or answers the event.
     pub(crate) fn note_told(&mut self, at: EventRef) -> Result<()> {
         self.note_told_to(self.by.member, self.by.session, at)
     }
 
-    /// The caller says something of the event, or in the place where it stands. What it says in a turn is judged by that
-    /// turn, and whoever is connected was noted when it was told.
+    /// The caller speaks about the event or in its place. A message in a turn is judged by that
+    /// turn, and connected sessions were recorded when they were notified.
     pub(crate) fn note_read(&mut self, at: EventRef) -> Result<()> {
         let connected = self.directory().connected(self.by.member);
         let is_here = self.by.session.is_some_and(|session| connected.contains(&session));
@@ -30,8 +30,8 @@ impl Context<'_> {
         self.note_told(at)
     }
 
-    /// Whether the caller, which speaks in a private conversation, has evidently read there: another spoke in a direct
-    /// one, or it owes an answer.
+    /// Whether the caller, who speaks in a private conversation, has evidently read it: another
+    /// member spoke in a direct conversation, or the caller owes an answer.
     pub(crate) fn has_read_there(&self, key: ConversationKey) -> bool {
         let (room, me) = (self.room(key), self.by.member);
         if room.conversation.settings.visibility == Visibility::Public {
@@ -46,8 +46,8 @@ impl Context<'_> {
             || room.open.values().any(owed)
     }
 
-    /// An agent was shown the event: if it is private, that is remembered, by the session, or apart from any where the
-    /// session is not connected, as that has no end.
+    /// Records that an agent was shown a private event: for its session, or for no session if that
+    /// is not connected and so never ends.
     pub(crate) fn note_told_to(
         &mut self,
         member: MemberKey,
@@ -69,15 +69,15 @@ impl Context<'_> {
         let connected = self.directory().connected(member);
         let session = session.filter(|session| connected.contains(session));
         if only.is_some() {
-            // It is for no more than those whom all before it were for.
+            // Its readers are a subset of the readers of everything before it.
             self.recall_told((member, session))?;
         }
         self.ws.private_reads.put(Private { member, session, at, only, when: self.now }, false);
         Ok(())
     }
 
-    /// A session is over and nobody will take it up again. Its process may still speak: for a while what it was told
-    /// counts as told in none.
+    /// A session is over and cannot be resumed. Its process may still speak, so for a while its
+    /// private reads count as reads without a session.
     pub(crate) fn forget_told(&mut self, member: MemberKey, session: SessionKey) -> Result<()> {
         let entries = self.ws.private_reads.forget(member, session);
         if entries.iter().any(|private| private.only.is_some()) {
@@ -90,8 +90,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// All that the caller was told in private and that counts, the newest first: in its sessions that run, in the one
-    /// that it acts in, and for a while in none.
+    /// Everything that the caller was told in private and that still counts, newest first: in its
+    /// running sessions, in the session that it acts in, and for a while without a session.
     pub(super) fn told_in_private(&mut self) -> Result<Vec<Origin>> {
         let (me, now) = (self.by.member, self.now);
         let mut sessions = self.directory().connected(me).to_vec();
@@ -108,13 +108,13 @@ impl Context<'_> {
             told.extend(all.filter(|p| p.counts(now)).cloned());
         }
         told.sort_by_key(|private| std::cmp::Reverse(private.when));
-        // What several sessions know is one place.
+        // Several sessions may know the same place.
         let mut seen = HashSet::new();
         told.retain(|private| seen.insert((private.at.conversation, private.only.clone())));
         Ok(told.into_iter().map(|Private { at, only, .. }| Origin { at, only }).collect())
     }
 
-    /// Sessions that lost their connection so lately that they have what they accepted still.
+    /// Sessions that disconnected so recently that they still hold what they accepted.
     fn sessions_just_gone(&mut self, member: MemberKey) -> Vec<SessionKey> {
         let ws = self.ws.loading();
         let (directory, told) = (&ws.directory, &mut ws.private_reads);
@@ -127,7 +127,7 @@ impl Context<'_> {
         left.clone()
     }
 
-    /// Brings what is in rows into memory: once, or each time where others write them too.
+    /// Loads the rows into memory: once, or each time if other hosts write them too.
     fn recall_told(&mut self, whose: Whose) -> Result<()> {
         if self.ws.shared || !self.ws.private_reads.read.contains(&whose) {
             let (member, session) = whose;

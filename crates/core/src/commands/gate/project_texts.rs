@@ -1,4 +1,4 @@
-//! The words of what is asked of projects: titles and texts of theirs, and of their tasks.
+//! The texts of project commands: titles and descriptions of projects and tasks.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Context<'_> {
             && new.state == Some(TaskState::Done)
             && self.ws.approvals.all_sends
         {
-            // The channel is told so, with its title.
+            // The channel is notified, and the title is included.
             says = true;
             fields.push(("state", TaskState::Done.name().to_owned()));
             let known = self.directory().projects.get(project);
@@ -74,7 +74,7 @@ impl Context<'_> {
         let project = asked.project().and_then(|uid| self.directory().projects.get(&uid));
         if let Some(project) = project {
             readers.members.extend(project.members.iter().map(|m| m.member));
-            // A task that is done, and a title, are said in the channels too.
+            // The completion of a task is posted in the channels too, with its title.
             readers.rooms.extend(project.links.iter().map(|link| link.key));
         }
         if let Some(uid) = asked.project() {

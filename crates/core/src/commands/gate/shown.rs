@@ -1,4 +1,4 @@
-//! The words of a command, and who would read them.
+//! The words of a command and their readers.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
 
 /// What a command would show.
 pub struct Shown {
-    /// What a person reads that it is asked for.
+    /// The tool name that a person reads in the request.
     pub(crate) tool: &'static str,
     pub(crate) readers: Readers,
-    /// The event that is answered with it, whose run it is of.
+    /// The event that it answers; its run is the caller's.
     pub(crate) about: Option<EventRef>,
-    /// What it is judged by, whatever else was told: the event that a disposition is about, or the newest of a
-    /// conversation that is opened to all.
+    /// The only source it is judged by: the event that a disposition is about, or the newest one of
+    /// a conversation that is made public.
     pub(crate) judged_by: Option<EventRef>,
-    /// The agent says it to all who read there, like a message.
+    /// The agent says it to all readers of the place, like a message.
     pub(crate) says: bool,
     pub(crate) fields: Vec<(&'static str, String)>,
     /// Files that it refers to.
     pub(crate) files: Vec<Uid>,
 }
 
-/// Who would read it: all of these.
+/// Who would read it: all of these together.
 #[derive(Default)]
 pub(crate) struct Readers {
     pub(crate) rooms: Vec<ConversationKey>,
-    /// Of the room these alone.
+    /// The only members of the room who would read it.
     pub(crate) only: Option<Arc<[MemberKey]>>,
     pub(crate) members: Vec<MemberKey>,
     pub(crate) everybody: bool,
@@ -43,7 +43,7 @@ impl Readers {
 }
 
 impl Context<'_> {
-    /// Something about an event, which whoever is shown that reads.
+    /// Something about an event, read by everybody who can see that event.
     pub(crate) fn beside(
         &mut self,
         at: EventRef,
@@ -55,8 +55,8 @@ impl Context<'_> {
         Ok(Shown { about: Some(at), ..plain(tool, readers, fields) })
     }
 
-    /// What the caller says of what it owes. Without a turn's token that names its run, also one that has ended: harnesses
-    /// say by themselves how runs ended.
+    /// A note on the caller's obligation. Without a turn's token it may also concern a run that has
+    /// ended, because harnesses report by themselves how runs ended.
     pub(crate) fn remark_on(
         &mut self,
         uid: Uid,

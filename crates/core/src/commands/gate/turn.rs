@@ -1,8 +1,8 @@
-//! The one gate of turns: a command that comes with a turn is looked at here before it is run, so that no command can
-//! forget it (design section 5, "One holder, one fence").
+//! The gate for turns: every command that comes with a turn is checked here before it runs, so that
+//! no command can forget the check (design section 5, "One holder, one fence").
 //!
-//! A turn names the fence it holds. Once the right to answer has moved on, or the turn was withdrawn, nothing is
-//! changed in it any more, whichever transport the call comes through. Reading is never refused.
+//! A turn names the fence it holds. Once the right to answer has moved on or the turn was
+//! withdrawn, nothing can be changed in it, on any transport. Reading is never refused.
 
 use crate::commands::command::{Command, InTurn};
 use crate::commands::context::{Context, Result};
@@ -14,8 +14,8 @@ use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 
 impl Context<'_> {
-    /// Refuses what is asked in a turn that is its caller's no more. What the same command gave before is given instead:
-    /// the sender may not have heard of it.
+    /// Refuses a command in a turn that its caller no longer holds. If the same command ran before,
+    /// its earlier result is returned instead, because the sender may not have received it.
     pub(crate) fn pass_gate<C: Command>(&mut self, command: &C) -> Result<Option<C::Output>> {
         let Some(turn) = self.by.turn else { return Ok(None) };
         if C::IN_TURN == InTurn::Reads {
@@ -31,7 +31,7 @@ impl Context<'_> {
         }
     }
 
-    /// Why the turn is its caller's no more, if it is not.
+    /// Why the caller no longer holds the turn; none if it does.
     fn stale(&mut self, turn: TurnRef) -> Result<Option<&'static str>> {
         let at = EventRef { conversation: turn.conversation, seq: turn.seq };
         let me = self.by.member;
@@ -50,7 +50,7 @@ impl Context<'_> {
             return Ok(Some(WITHDRAWN));
         }
         let Some(mine) = mine else { return Ok(None) };
-        // Of attempts that were delivered one by one, one run has the word.
+        // Of several attempts that were delivered separately, only one run may speak.
         if turn.attempt > 0 && mine.voice > 0 && mine.voice != turn.attempt {
             return Ok(Some(ANOTHER_ATTEMPT));
         }
@@ -59,18 +59,18 @@ impl Context<'_> {
     }
 }
 
-/// Why a turn is refused whose fence is not the newest.
+/// Refusal of a turn whose fence is not the newest.
 pub(crate) const TAKEN_BACK: &str = "this turn was taken back; a newer one has the right to answer";
-/// Why a turn is refused that was withdrawn.
+/// Refusal of a turn that was withdrawn.
 pub(crate) const WITHDRAWN: &str = "the event was edited, merged or withdrawn";
 
-/// Why a turn is refused when another attempt at the same delivery was heard first.
+/// Refusal of a turn when another attempt of the same delivery has answered first.
 pub(crate) const ANOTHER_ATTEMPT: &str = "another attempt at this delivery has answered";
 
-/// Why a turn is refused whose run has said how it ended.
+/// Refusal of a turn whose run has reported its end.
 const ENDED: &str = "this turn has ended";
 
-/// The fence that a member holds of an event: its claim's or its delivery's, the newer of the two.
+/// The fence that a member holds for an event: of its claim or its delivery, whichever is newer.
 pub(crate) fn held_fence(open: Option<&Open>, member: MemberKey) -> Option<u32> {
     let claim = open.and_then(|o| o.claim).filter(|c| c.holder == member);
     let delivery = open.and_then(|o| o.delivery(member));

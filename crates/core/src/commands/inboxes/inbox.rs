@@ -1,5 +1,5 @@
-//! Inboxes: made and changed by who keeps the agent; what other services deliver to them, and what goes back
-//! ([`crate::model::inbox`]).
+//! Inboxes: creating and changing them by the agent's keeper, receiving deliveries of other
+//! services, and sending answers back ([`crate::model::inbox`]).
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::model::member::{MemberFields, MemberKind};
 use crate::model::requests::{Audience, Post};
 use crate::state::effect::{Effect, RemoteNews};
 
-/// What a message of another service brings, beside what it says.
+/// What a message from another service carries besides its content.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
-    /// How many agents' messages lie before it at least.
+    /// A lower bound on the number of agents' messages before it.
     pub(crate) hop: u8,
     pub(crate) callback: Option<Callback>,
 }
@@ -52,11 +52,11 @@ impl Context<'_> {
         self.close_inbox(&inbox)
     }
 
-    /// What could not be sent back to the inbox's service.
+    /// Records that something could not be sent back to the inbox's service.
     pub(super) fn note_trouble(&mut self, inbox: Uid, what: Arc<str>) -> Result<()> {
         self.must_be_the_host()?;
         let found = self.directory().inboxes.get(&inbox).cloned();
-        // It may have gone meanwhile.
+        // It may have been removed meanwhile.
         if let Some(inbox) = found {
             let trouble = Some(Trouble { at: self.now, what });
             self.put_inbox(Inbox { trouble, ..Inbox::clone(&inbox) });
@@ -102,7 +102,7 @@ impl Context<'_> {
         Ok(self.put_inbox(inbox))
     }
 
-    /// Its id holds the inbox's, so that it is nobody else's.
+    /// Its id contains the inbox's id, so that it is unique.
     fn add_stand_in(&mut self, uid: Uid, name: &str, kind: MemberKind) -> Result<MemberKey> {
         let id = Inbox::stand_in_id(uid, kind);
         let fields = MemberFields { display_name: Some(name.to_owned()), ..Default::default() };
@@ -128,7 +128,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A member leaves: nobody is reached by its inboxes any more. A stand-in goes with its inbox alone.
+    /// A member leaves: its inboxes no longer work. A stand-in is removed only with its inbox.
     pub(crate) fn leave_inboxes(&mut self, member: MemberKey) -> Result<()> {
         if self.directory().is_stand_in(member) {
             let why = "this member speaks for others in an inbox; remove the inbox";
@@ -141,7 +141,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Who runs the room, and who owns the agent, may keep its inboxes. For others there are none.
+    /// Moderators and the agent's owner may manage its inboxes. For anybody else they do not exist.
     pub(super) fn inbox_to_keep(&self, uid: Uid) -> Result<Inbox> {
         let found = self.directory().inboxes.get(&uid);
         let kept = found.filter(|inbox| self.must_keep(inbox.agent).is_ok());
@@ -173,14 +173,14 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A service delivers a message. The conversation is made when its channel is new.
+    /// A service delivers a message. A new channel gets a conversation.
     pub(super) fn receive(&mut self, received: Received) -> Result<Logged> {
         self.must_be_the_host()?;
         let inbox = self.directory().inbox_of(&received.secret).cloned();
         let inbox = inbox.ok_or_else(|| Refusal::new(Code::Unauthorized, UNKNOWN))?;
         let (member, authority) = (inbox.stand_in(received.kind), Authority::Worker);
         self.by = By { member, authority, session: None, turn: None };
-        // First, so that what is refused has made nothing.
+        // Checked first, so that a refusal has created nothing.
         check_message(&received.message)?;
         self.check_assets(&received.message)?;
         let key = match self.remote_room(&inbox, &received.channel.hash)? {
@@ -203,14 +203,14 @@ impl Context<'_> {
         let elsewhere = Elsewhere { hop: received.hop, callback: Some(callback.clone()) };
         let outcome = self.send_from(post, None, elsewhere)?;
         if let Logged { entry, duplicate: true } = &outcome {
-            // Services send fresh ones with each attempt.
+            // Services send a fresh callback with each attempt.
             self.room_mut(key).keep_callback(entry.event.seq, callback);
         }
         self.rename(key, &received.channel)?;
         Ok(outcome)
     }
 
-    /// The conversation that a channel of an inbox is, if it has one.
+    /// The conversation that mirrors a channel of an inbox, if there is one.
     fn remote_room(&mut self, inbox: &Inbox, channel: &Hash) -> Result<Option<ConversationKey>> {
         let is_it = |r: &&Remote| r.inbox == inbox.uid && r.channel == *channel;
         let mut touched = self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key));
@@ -225,7 +225,8 @@ impl Context<'_> {
         Ok(key)
     }
 
-    /// A thread conversation: a channel would cap what agents begin there by the hour.
+    /// A thread conversation: in a channel, the hourly cap on subjects opened by agents would
+    /// apply.
     fn meet_channel(&mut self, inbox: &Inbox, channel: &Channel) -> Result<ConversationKey> {
         if inbox.channels as usize >= limits::INBOX_CHANNELS {
             let why = format!("an inbox is for at most {} channels", limits::INBOX_CHANNELS);
@@ -254,7 +255,7 @@ impl Context<'_> {
             return Ok(());
         }
         let settings = Settings { title, description, ..before.clone() };
-        // The message stands; a name that cannot be is no reason to refuse it.
+        // The message is kept. An invalid name is no reason to refuse it.
         if check_settings(&settings).is_ok() {
             let uid = derived(self.drawn.uid, RENAMED);
             self.log_plain(key, uid, Change::SettingsChanged(settings))?;
@@ -262,7 +263,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What the agent says in a channel of another service is for that service.
+    /// Messages of the agent in a mirrored channel are sent to its service.
     pub(crate) fn note_output(&mut self, event: &Event) {
         let key = event.conversation;
         let Some(inbox) = self.inbox_of_room(key).filter(|i| i.agent == event.actor) else {
@@ -275,14 +276,14 @@ impl Context<'_> {
         }
     }
 
-    /// The agent has begun with a delivery of another service, or is done with it.
+    /// Tells the service that the agent has begun or finished a delivery.
     pub(crate) fn tell_remote(&mut self, at: EventRef, member: MemberKey, news: RemoteNews) {
         if self.inbox_of_room(at.conversation).is_some_and(|inbox| inbox.agent == member) {
             self.effect(Effect::Remote { conversation: at.conversation, news });
         }
     }
 
-    /// What came with an event for the runtime of the agent that it is for.
+    /// Data that came with an event for the agent's runtime.
     pub(crate) fn came_with(&self, at: EventRef, member: MemberKey) -> Option<Secret> {
         let inbox = self.inbox_of_room(at.conversation)?;
         let callbacks = &self.room(at.conversation).remote.as_ref()?.callbacks;
@@ -295,7 +296,7 @@ impl Context<'_> {
         self.directory().inboxes.get(&remote.inbox)
     }
 
-    /// This host is to send what is owed, unless one that lives is at it.
+    /// This host sends what is owed, unless another live host is sending.
     pub(super) fn send_back(&mut self, key: ConversationKey) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
@@ -312,7 +313,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Messages up to this one were sent to the service, or given up.
+    /// Messages up to this one were sent to the service or given up.
     pub(super) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
@@ -323,7 +324,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Callbacks that are over are dropped when the batch is written.
+    /// Expired callbacks are dropped when the batch is written.
     pub(super) fn sweep_callbacks(&mut self) -> Result<()> {
         self.must_be_the_host()?;
         self.ws.changes.sweep_callbacks = Some(self.now.plus(-limits::CALLBACK_MS));
@@ -331,8 +332,8 @@ impl Context<'_> {
     }
 }
 
-/// Said of a secret that is no inbox's, or not any more.
+/// Refusal of a secret that belongs to no inbox, or no longer does.
 const UNKNOWN: &str = "this is no connection string, or not any more";
 
-/// How far the id of a change of name is from the message's.
+/// The distance between the ids of a renaming and of the message.
 const RENAMED: usize = 200;

@@ -1,4 +1,5 @@
-//! Inboxes: made and changed by who keeps the agent; what other services deliver to them, and what goes back.
+//! Inboxes: creating and changing them by the agent's keeper, receiving deliveries of other
+//! services, and sending answers back.
 
 pub(crate) mod inbox;
 
@@ -16,7 +17,7 @@ use crate::model::inbox::{Checks, Inbox, Patch, Received};
 use crate::model::offer::Entry;
 pub(crate) use inbox::Elsewhere;
 
-/// An inbox's name, which everybody reads.
+/// An inbox's name. Everybody can read it.
 fn name_shown(name: Option<&Arc<str>>) -> Option<Shown> {
     let fields = name.map(|name| vec![("name", name.to_string())]);
     fields.map(|fields| plain("inbox", Readers::everybody(), fields))
@@ -25,7 +26,7 @@ fn name_shown(name: Option<&Arc<str>>) -> Option<Shown> {
 #[derive(Clone)]
 pub struct AddInbox {
     pub agent: MemberKey,
-    /// The agent's where none is given.
+    /// Defaults to the agent's name.
     pub name: Option<Arc<str>>,
     /// The hash of its secret.
     pub secret: Hash,
@@ -71,7 +72,8 @@ impl Command for ChangeInbox {
     }
 
     fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
-        // To whom it is not, it is unknown, and nothing waits.
+        // Callers who may not manage the inbox get an unknown-inbox refusal, and nothing waits for
+        // approval.
         run.inbox_to_keep(self.inbox)?;
         Ok(name_shown(self.patch.name.as_ref()))
     }
@@ -81,7 +83,7 @@ impl Command for ChangeInbox {
     }
 }
 
-/// The inbox gets another secret.
+/// Gives the inbox a new secret.
 #[derive(Clone)]
 pub struct RotateInbox {
     pub inbox: Uid,
@@ -121,7 +123,7 @@ impl Command for RemoveInbox {
     }
 }
 
-/// What an inbox's agent said could not be sent back. The host's.
+/// Records that an answer of an inbox's agent could not be sent back. For the host's own use.
 #[derive(Clone)]
 pub struct NoteTrouble {
     pub inbox: Uid,
@@ -132,7 +134,7 @@ impl Command for NoteTrouble {
     type Output = ();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // What could not be sent back stands with the inbox.
+        // The failure is stored with the inbox.
         Audit::none()
     }
 
@@ -140,7 +142,7 @@ impl Command for NoteTrouble {
         redact.text(&mut self.what)
     }
 
-    // The host says it.
+    // The host itself says it.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<()> {
@@ -148,7 +150,8 @@ impl Command for NoteTrouble {
     }
 }
 
-/// Another service delivers to an inbox. The host's, which has read and checked it.
+/// Another service delivers to an inbox. For the host's own use, after it has parsed and checked
+/// the delivery.
 #[derive(Clone)]
 pub struct Receive(pub Received);
 
@@ -156,7 +159,7 @@ impl Command for Receive {
     type Output = Logged;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // In the log of its conversation.
+        // It is in the log of its conversation.
         Audit::none()
     }
 
@@ -166,7 +169,7 @@ impl Command for Receive {
             + redact.text(&mut self.0.channel.context)
     }
 
-    // It is no agent's of this host.
+    // It does not come from an agent of this host.
     not_shown!();
 
     fn logged(output: &Logged) -> Option<&Entry> {
@@ -178,7 +181,8 @@ impl Command for Receive {
     }
 }
 
-/// What was said in a channel of another service is to be sent there by this host of several. The host's.
+/// Selects this host among several to send a mirrored channel's messages to the service. For the
+/// host's own use.
 #[derive(Clone)]
 pub struct SendBack {
     pub conversation: ConversationKey,
@@ -190,7 +194,7 @@ impl Command for SendBack {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // Who sends it back, and how far, is no act of anybody.
+        // Sending back is nobody's action.
         Audit::none()
     }
 
@@ -199,7 +203,8 @@ impl Command for SendBack {
     }
 }
 
-/// What was said in a channel of another service was sent there up to this, or given up. The host's.
+/// Messages of a mirrored channel were sent to the service up to this one, or given up. For the
+/// host's own use.
 #[derive(Clone)]
 pub struct SentBack {
     pub conversation: ConversationKey,
@@ -220,7 +225,7 @@ impl Command for SentBack {
     }
 }
 
-/// Drops callbacks that are over. The host's.
+/// Drops expired callbacks. For the host's own use.
 #[derive(Clone)]
 pub struct SweepCallbacks;
 

@@ -1,7 +1,8 @@
-//! What is an answer, and what ends with it (attention spec, "Dispositions" and "Cause and hop").
+//! Which message counts as an answer, and what ends with it (attention spec, "Dispositions" and
+//! "Cause and hop").
 //!
-//! Invariant: an obligation ends by an answer where it was asked. What is said elsewhere, or is plainly meant for
-//! others, leaves it open.
+//! Invariant: an obligation ends by an answer in the place where it was asked. A message elsewhere,
+//! or one that is plainly meant for others, leaves it open.
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::claim::taken_by_reply;
@@ -17,7 +18,8 @@ use crate::model::member::Member;
 use crate::model::requests::Post;
 
 impl Context<'_> {
-    /// Whether a message is the answer to what caused it. What a person has `approved` is one wherever it is said.
+    /// Whether a message answers its cause. A message that a person has `approved` is an answer
+    /// wherever it is posted.
     pub(super) fn is_answer(
         &mut self,
         me: &Member,
@@ -51,7 +53,7 @@ impl Context<'_> {
         Ok((in_turn || !aside) && !self.names_only_others(me.key, place, post, asker))
     }
 
-    /// Whether a message is for members of the conversation among whom whoever asked is not.
+    /// Whether a message addresses only members other than the asker.
     fn names_only_others(
         &self,
         me: MemberKey,
@@ -71,12 +73,12 @@ impl Context<'_> {
                 }
             }
         }
-        // A name without a seat is only text, and naming oneself addresses nobody.
+        // A name without a membership is only text, and naming oneself addresses nobody.
         named.retain(|member| *member != me && roster.contains_key(member));
         !named.is_empty() && !named.contains(&asker)
     }
 
-    /// A message was logged: it is the answer to its cause, or was said beside it.
+    /// A message was logged: it answers its cause or was posted beside it.
     pub(super) fn note_answer(
         &mut self,
         me: &Member,
@@ -96,7 +98,7 @@ impl Context<'_> {
             self.load(cause.conversation)?;
             self.amend(cause, me.key, |delivery| delivery.spoke(turn))?;
         }
-        // Said in the turn of one question, as the reply to another that the member was asked too.
+        // Posted in the turn of one question, as a reply to another that the member was asked too.
         let other = place.answers.filter(|at| at.conversation == place.key && *at != cause);
         let Some(other) = other else { return Ok(()) };
         match self.judge_beside(me, other)? {
@@ -129,7 +131,8 @@ impl Context<'_> {
                 open.claim.map_or(1, |c| if c.holder == me.key { c.fence } else { c.fence + 1 });
             open.claim = Some(Claim::new(me.key, fence, true, now));
             if open.delivery(me.key).is_none() {
-                // That it has answered must be known when the claim is gone: nobody else answers after it.
+                // The answer must be known after the claim is gone, so that nobody else answers
+                // after it.
                 open.deliveries.push(taken_by_reply(me.key, fence));
             }
         }
@@ -147,7 +150,7 @@ impl Context<'_> {
         self.end_for_others(cause, me.key)
     }
 
-    /// A member says that it has done what was asked: what ends with a reply ends with that too.
+    /// A member reports that the request is done: this ends everything that a reply would end.
     pub(crate) fn answered_without_words(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         self.reopen_dead(at)?;
@@ -159,7 +162,7 @@ impl Context<'_> {
         self.end_for_others(at, member)
     }
 
-    /// An event that has closed with a dead letter is opened, to end it.
+    /// Reopens an event that closed with a dead letter, in order to end it.
     pub(crate) fn reopen_dead(&mut self, at: EventRef) -> Result<()> {
         if self.room(at.conversation).open.contains_key(&at.seq) {
             return Ok(());
@@ -171,16 +174,16 @@ impl Context<'_> {
         }
     }
 
-    /// Ends what others owe, or were only asked to take, of an event that `member` has answered.
+    /// Ends the deliveries and requests of others for an event that `member` has answered.
     fn end_for_others(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
         let ended = supersede_others(open, member, now);
-        // Whoever was still to be asked about a role mention is not asked any more.
+        // Members who were still to be asked about a role mention are not asked any more.
         let addressed = |d: &Delivery| d.decision.directedness == Directedness::ToMe;
         let mut withdrawn = match open.delivery(member) {
-            // A role named beside it is asked all the same.
+            // A role that is named as well is asked all the same.
             Some(mine) if addressed(mine) => Vec::new(),
             _ => open.withdraw_others(member, now),
         };
@@ -195,9 +198,9 @@ impl Context<'_> {
     }
 }
 
-/// Ends what others still owe or have put off of an event that `member` has answered: what was put off and what is a
-/// dead letter, unless `member` was asked beside them and so answered for itself only; and what had moved on from
-/// `member`. Returns the deliveries as they were.
+/// Ends what others still owe for an event that `member` has answered: obligations that had moved
+/// on from `member`, and deferred deliveries and dead letters. The latter two stay if `member` was
+/// a co-recipient, because it then answered for itself only. Returns the previous deliveries.
 fn supersede_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<Delivery> {
     let beside = open
         .delivery(member)
@@ -217,8 +220,9 @@ fn supersede_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<D
     ended
 }
 
-/// Whether the answer of `member`, from whom it was taken, leaves nothing unanswered that had moved on. Of somebody to
-/// whom it had moved before, it stands for one of those who were asked first.
+/// Whether the answer of `member`, who had lost the obligation, leaves no moved-on obligation
+/// unanswered. If the obligation had moved to `member` earlier, its answer stands for one of those
+/// who were asked first.
 fn makes_good(open: &Open, member: MemberKey) -> bool {
     let left: Vec<MemberKey> = open.left().collect();
     let left = open.deliveries.iter().filter(|d| left.contains(&d.member));

@@ -1,11 +1,11 @@
-//! What a message may be, whichever command brings it.
+//! Validation of a message, for every command that carries one.
 
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Message;
 use crate::model::limits;
 use crate::model::text::is_unseen;
 
-/// A message has content, and not too much of it.
+/// A message must have content, within limits.
 pub(crate) fn check_message(message: &Message) -> Result<(), Refusal> {
     let says_something = message.text.chars().any(|c| !c.is_whitespace() && !is_unseen(c));
     if !says_something && message.parts.is_none() {

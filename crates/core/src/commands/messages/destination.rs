@@ -1,4 +1,4 @@
-//! Where a post goes: its conversation, its line of talk, and the subject it is about.
+//! Where a post goes: its conversation, its timeline, and its subject.
 
 use crate::commands::context::{Context, Result};
 use crate::model::error::Refusal;
@@ -6,23 +6,23 @@ use crate::model::event::Change;
 use crate::model::ids::{ConversationKey, EventRef, Seq, ThreadKey};
 use crate::model::requests::Post;
 
-/// Where a post goes, resolved.
+/// The resolved destination of a post.
 pub(crate) struct Place {
     pub(crate) key: ConversationKey,
     pub(crate) thread: Option<ThreadKey>,
-    /// What it answers, in this conversation or another.
+    /// The event it answers, in this conversation or another.
     pub(crate) answers: Option<EventRef>,
-    /// The message of the main line whose canonical thread it opens.
+    /// The message of the main timeline whose canonical thread it opens.
     pub(crate) opens: Option<Seq>,
 }
 
 impl Place {
-    /// Whether it is said on the main line.
+    /// Whether it goes to the main timeline.
     pub(super) fn is_on_main_line(&self) -> bool {
         self.thread.is_none() && self.opens.is_none()
     }
 
-    /// What it replies to on its own line of talk.
+    /// The message that it replies to in its own timeline.
     pub(super) fn reply_to(&self) -> Option<Seq> {
         self.answers.filter(|a| a.conversation == self.key).map(|a| a.seq)
     }
@@ -46,8 +46,8 @@ impl Context<'_> {
             }
             None => None,
         };
-        // A reply stays on the line of what it answers, unless it is sent elsewhere on purpose; what an agent
-        // says in a turn stays where the turn was given.
+        // A reply stays in the timeline of the message it answers, unless it is deliberately sent
+        // elsewhere. An agent's message in a turn stays where the turn was given.
         let turn = self.by.turn.map(|t| EventRef { conversation: t.conversation, seq: t.seq });
         let about = answers.or(turn).filter(|a| a.conversation == key && thread.is_none());
         let (inherited, opens) = match about {
@@ -57,8 +57,8 @@ impl Context<'_> {
         Ok(Place { key, thread: thread.or(inherited), answers, opens })
     }
 
-    /// The thread in which an event is answered, or the message whose canonical thread an answer opens. An answer to any
-    /// version of a message is one to the message.
+    /// The thread in which an event is answered, or the message whose canonical thread an answer
+    /// opens. An answer to any version of a message counts for the message.
     pub(crate) fn line_of_answer(
         &mut self,
         at: EventRef,
@@ -79,7 +79,7 @@ impl Context<'_> {
         }
     }
 
-    /// The subject that a post to this place is about; none for one that begins a subject.
+    /// The subject of a post to this place; none for one that begins a subject.
     pub(crate) fn subject(&self, place: &Place) -> Option<Seq> {
         let of = |thread| self.room(place.key).subject_of(Seq::default(), Some(thread));
         place.opens.or_else(|| place.thread.and_then(of))

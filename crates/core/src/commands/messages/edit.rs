@@ -1,4 +1,4 @@
-//! What happens to a message after it was posted: edits and deletions.
+//! Editing and deleting messages.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use crate::state::facts::Recalled;
 use crate::state::room::context::Position;
 
 impl Context<'_> {
-    /// An edit before the answer replaces what is still open; one after it is a knock for whoever answered.
+    /// An edit before the answer replaces the open deliveries. One after the answer is a knock for
+    /// those who answered.
     pub(super) fn edit(&mut self, uid: Uid, content: Message) -> Result<Logged> {
         let (at, recalled) = self.own_message(uid)?;
         check_message(&content)?;
@@ -41,7 +42,7 @@ impl Context<'_> {
         let line = self.thread(at.conversation, line);
         let is_closed = line.is_some_and(|t| t.status == ThreadStatus::Closed);
         if is_closed {
-            // Whoever is asked there could not answer.
+            // Members who are asked there could not answer.
             attention.told.clear();
         }
         let me = self.me()?;
@@ -59,7 +60,7 @@ impl Context<'_> {
             self.note_woke();
         }
         if !me.is_agent() {
-            // A person's other words pay for answers as new ones do.
+            // A person's edit refills the turn budget as a new message does.
             let subject = self.room(at.conversation).subject_of(at.seq, logged.thread);
             self.count_turn(&me, subject, &logged);
         }
@@ -71,7 +72,7 @@ impl Context<'_> {
         Ok(Logged { entry, duplicate: false })
     }
 
-    /// The event with what a message says now: its last edit, else the one that posted it.
+    /// The event with the current text of a message: its last edit, or the one that posted it.
     fn newest_version(&mut self, at: EventRef, recalled: &Recalled) -> Result<Arc<Event>> {
         match recalled.message.latest {
             Some(seq) => Ok(self.recall(EventRef { seq, ..at })?.event),
@@ -79,8 +80,8 @@ impl Context<'_> {
         }
     }
 
-    /// An agent that edits goes on with the chain of its turn, or of what it was told last, else edits would be a way
-    /// around hops.
+    /// An agent's edit continues the chain of its turn, or of what it was last notified of.
+    /// Otherwise edits would bypass the hop limit.
     fn link_of_edit(&mut self, event: &Event) -> Result<(Option<EventRef>, u8)> {
         let own = (event.cause, event.hop);
         if !self.me()?.is_agent() {
@@ -103,7 +104,7 @@ impl Context<'_> {
         Ok(Logged { entry, duplicate: false })
     }
 
-    /// The message an edit replaces, or the message itself.
+    /// The message that an edit replaces, or the message itself.
     pub(super) fn message_seq(&self, recalled: &Recalled) -> Result<Seq> {
         match recalled.event.change {
             Change::Posted(_) => Ok(recalled.event.seq),
@@ -112,8 +113,8 @@ impl Context<'_> {
         }
     }
 
-    /// Where what is owed for a message is owed: in its newest version, whichever of them is named. The event itself
-    /// where the member was not told of that.
+    /// The version of a message that carries the member's obligation: the newest, whichever version
+    /// is named. The named event itself if the member was not notified of the newest.
     pub(crate) fn newest_of(&mut self, at: EventRef, member: MemberKey) -> Result<EventRef> {
         let recalled = self.recall(at)?;
         let Ok(message) = self.message_seq(&recalled) else { return Ok(at) };
@@ -150,7 +151,8 @@ impl Context<'_> {
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
-        // Also its own: what the host says of a status in its name is the thread's record.
+        // This includes the caller's own: status messages that the host posts in its name are part
+        // of the thread's record.
         let kind = recalled.event.change.message().map(|message| message.kind);
         if kind == Some(MessageKind::System) && self.by.authority < Authority::Orchestrator {
             return Err(Refusal::new(
@@ -162,7 +164,8 @@ impl Context<'_> {
         Ok((at, recalled))
     }
 
-    /// Ends what is still open of a message, in its newest version, and tells the sessions that have it.
+    /// Ends the open deliveries of a message's newest version, and tells the sessions that hold
+    /// them.
     pub(super) fn supersede(
         &mut self,
         at: EventRef,
@@ -234,7 +237,7 @@ impl Context<'_> {
             },
         );
         if author.is_agent() && hop >= limits::HOP_END {
-            // At the end of its chain no agent is told of it, whoever has answered it.
+            // At the end of its chain no agent is notified, even if it has answered.
             return Ok(attention);
         }
         let again = edited_after_response(attention.intent, &author, hop);
@@ -249,7 +252,7 @@ impl Context<'_> {
         Ok(attention)
     }
 
-    /// Whom a message was for besides those its text names: an edit is for them too.
+    /// The recipients of a message that its text does not name. An edit is for them too.
     fn named_beside(&self, event: &Event) -> (Option<MemberKey>, Vec<MemberKey>) {
         let told = event.attention.as_ref().map_or(&[][..], |a| &a.told);
         let by = |rule| told.iter().filter(move |t| t.decision.rule == rule).map(|t| t.member);
@@ -260,8 +263,8 @@ impl Context<'_> {
         (by(Rule::Recipient).next(), beside.collect())
     }
 
-    /// The agents that have answered the message in any version. Each version has told those who had answered the ones
-    /// before it, so that the first and the newest know of all.
+    /// The agents that have answered any version of the message. Each version has notified
+    /// everybody who answered an earlier one, so the first and the newest version know all of them.
     fn answered_by(&mut self, recalled: &Recalled, at: EventRef) -> Result<Vec<MemberKey>> {
         let mut members = Vec::new();
         let versions: Vec<Seq> = std::iter::once(at.seq).chain(recalled.message.latest).collect();
@@ -285,15 +288,15 @@ impl Context<'_> {
     }
 }
 
-/// What an edit makes of a message: its text and parts are replaced, and its metadata where the edit has some. Its kind
-/// and where it came from stay.
+/// Applies an edit to a message: text and parts are replaced, and metadata if the edit has any.
+/// Kind and origin stay.
 fn as_edited(content: Message, before: &Message) -> Message {
     let metadata = content.metadata.or_else(|| before.metadata.clone());
     let source = content.source.or_else(|| before.source.clone());
     Message { kind: before.kind, metadata, source, text: content.text, parts: content.parts }
 }
 
-/// Whoever has answered sees what its message has become, and decides itself whether that changes anything.
+/// A member who has answered sees the edited message and decides whether that changes anything.
 fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
     let rule = Rule::EditedAfterResponse;
     let author_is_agent = author.is_agent();
@@ -301,7 +304,7 @@ fn edited_after_response(intent: Intent, author: &Member, hop: u8) -> Decision {
     policy::decide(Directedness::ToMe, intent, &facts)
 }
 
-/// What is done to an ephemeral message is shown to whom that is shown to, and told to nobody.
+/// Changes to an ephemeral message are shown only to its recipients, and notify nobody.
 pub(super) fn hidden_as(message: &Event) -> Option<Arc<Attention>> {
     let only = message.only()?.clone();
     let (intent, rest, told) = (Intent::Statement, Directedness::ToOther, Vec::new());

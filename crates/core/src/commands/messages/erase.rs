@@ -1,4 +1,5 @@
-//! Erasure: what a message said goes, in all its versions, and the log goes on (design section 3, "The log").
+//! Erasure: the content of a message is removed in all its versions, and the log continues (design
+//! section 3, "The log").
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use crate::model::limits;
 use crate::state::facts::Recalled;
 
 impl Context<'_> {
-    /// Drops what the message says and logs that it did. What is still open of it ends as by a deletion.
+    /// Removes the content and logs that. Open deliveries end as with a deletion.
     pub(super) fn erase(&mut self, uid: Uid, reason: Reason) -> Result<Erased> {
         let (at, recalled) = self.erasable(uid)?;
         let mut events = self.unerased(at, &recalled)?;
@@ -33,8 +34,8 @@ impl Context<'_> {
         Ok(Erased { entry: self.publish(logged)?, more })
     }
 
-    /// The message, for those who may erase it: an operator, wherever it stands, and a person its own. An
-    /// agent may not: what it was talked into saying would be gone with the proof.
+    /// The message, if the caller may erase it: an operator may erase any, a person its own. An
+    /// agent may not, because that would remove the evidence of what it was talked into.
     fn erasable(&mut self, uid: Uid) -> Result<(EventRef, Recalled)> {
         let mut at = match self.is_operator() {
             true => self.event_anywhere(uid, "message")?,
@@ -57,7 +58,7 @@ impl Context<'_> {
         Ok((at, recalled))
     }
 
-    /// What members have said of their deliveries of it may repeat what it said.
+    /// Removes members' notes on their deliveries of it, because they may repeat its content.
     fn drop_notes_of(&mut self, at: EventRef, versions: &[Seq]) -> Result<()> {
         for at in versions.iter().map(|seq| EventRef { seq: *seq, ..at }) {
             let receipt = self.recall_kept(at)?.and_then(|recalled| recalled.receipt);
@@ -70,7 +71,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What still says something of the message, the message itself first.
+    /// The events that still carry content of the message, the message itself first.
     fn unerased(&mut self, at: EventRef, recalled: &Recalled) -> Result<Vec<Seq>> {
         let mut events: BTreeSet<Seq> = self.facts.versions(at)?.into_iter().collect();
         let room = self.room(at.conversation);

@@ -1,5 +1,5 @@
-//! The guard: whether an agent may say this, judged against what caused it (design section 5, "The host
-//! enforces" and "Cause and hop"). The same for every transport. People are never refused by it.
+//! The guard: whether an agent may post this, judged by its cause (design section 5, "The host
+//! enforces" and "Cause and hop"). It is the same for every transport and never refuses people.
 
 use crate::attention::directedness::for_the_rest;
 use crate::commands::context::{Context, Result};
@@ -14,14 +14,14 @@ use crate::model::limits;
 use crate::model::member::Member;
 use crate::model::stimulus::Chain;
 
-/// What caused a message, as the guard needs it.
+/// The cause of a message, as the guard needs it.
 pub(crate) struct Cause {
     pub at: EventRef,
     pub author: MemberKey,
     pub hop: u8,
     pub deleted: bool,
     pub attention: Option<std::sync::Arc<Attention>>,
-    /// Its deliveries and claim, open or closed.
+    /// The cause's deliveries and claim, open or closed.
     pub open: Option<Open>,
     /// The sender's turn, when it came with one.
     pub turn: Option<TurnRef>,
@@ -32,15 +32,15 @@ pub(crate) struct Cause {
 pub(crate) struct Verdict {
     pub cause: Option<EventRef>,
     pub hop: u8,
-    /// It answers an `ack_only` event, and is told to nobody.
+    /// It answers an `ack_only` event and notifies nobody.
     pub answers_ack: bool,
-    /// The sender takes the claim on the cause with this message.
+    /// The sender claims the cause with this message.
     pub takes_claim: bool,
 }
 
 impl Context<'_> {
-    /// Finds what caused a message: the turn it is said in, else what it answers, else the sender's open
-    /// turn or the one it has just answered in, else nothing.
+    /// Finds the cause of a message: the turn it is posted in, otherwise the event it answers,
+    /// otherwise the sender's open turn or the one it has just answered in, otherwise nothing.
     pub(super) fn cause(
         &mut self,
         key: ConversationKey,
@@ -61,7 +61,7 @@ impl Context<'_> {
             if cause.author != sender {
                 return Ok(Some(cause));
             }
-            // Going on with its own message: what caused that one causes this one.
+            // It follows up on its own message, so it has the same cause.
             let own = self.recall(at)?.event.cause;
             let own = match own {
                 Some(at) => self.recall_kept(at)?.map(|_| at),
@@ -75,8 +75,8 @@ impl Context<'_> {
         }
     }
 
-    /// Where what an agent asks for here stands in its chain, which is that of the turn it asks in; none where no agent
-    /// asks. What it asks for in a turn that is not its own any more comes too late.
+    /// The chain that an agent's request continues, which is the chain of its turn; none when the
+    /// caller is not an agent. A request in a turn that the agent no longer holds is too late.
     pub(crate) fn chain_here(&mut self, key: ConversationKey) -> Result<Option<Chain>> {
         if !self.directory().is_agent(self.by.member) {
             return Ok(None);
@@ -92,7 +92,8 @@ impl Context<'_> {
         Ok(Some(Chain { cause: Some(cause.at), hop }))
     }
 
-    /// The turn the member has just answered in here: what it says besides belongs to the same chain.
+    /// The turn that the member has just answered in here. Its further messages belong to the same
+    /// chain.
     fn last_turn(&self, member: MemberKey, here: ConversationKey) -> Option<EventRef> {
         let since = self.now.plus(-limits::TURN_QUIET_MS);
         let room = self.ws.rooms.get(&here)?;
@@ -105,7 +106,7 @@ impl Context<'_> {
         ended.map(|o| EventRef { conversation: here, seq: o.seq }).max()
     }
 
-    /// The turn the member is running, here rather than elsewhere, the newest first.
+    /// The member's running turn, preferably here, the newest first.
     fn open_turn(&self, member: MemberKey, here: ConversationKey) -> Option<EventRef> {
         let owed = self.ws.owed.get(&member)?;
         let runs = |at: &&EventRef| {
@@ -134,7 +135,7 @@ impl Context<'_> {
         })
     }
 
-    /// Judges what `sender` wants to say in the conversation.
+    /// Judges what `sender` wants to post in the conversation.
     pub(super) fn judge(
         &mut self,
         sender: &Member,
@@ -156,8 +157,8 @@ impl Context<'_> {
             None => self.cause(key, in_reply_to)?,
         };
         match cause {
-            // Said in passing, in another conversation than the turn's or once that is over: part of its chain, and no
-            // answer.
+            // Posted in another conversation than the turn's, or after the turn is over: it is part
+            // of the chain but no answer.
             Some(cause)
                 if in_reply_to.is_none()
                     && (cause.at.conversation != key
@@ -183,7 +184,8 @@ impl Context<'_> {
         }
     }
 
-    /// What is allowed of a reply to an event, said in the turn of another one; none where nothing is open there.
+    /// The verdict on a reply to an event that is posted in the turn of another event; none where
+    /// nothing is open.
     pub(super) fn judge_beside(&mut self, me: &Member, at: EventRef) -> Result<Option<Verdict>> {
         let cause = self.cause_at(at)?;
         let mine = cause.open.as_ref().and_then(|open| open.delivery(me.key));
@@ -200,7 +202,7 @@ impl Context<'_> {
         self.thread(cause.at.conversation, thread).is_some_and(|t| t.participants.contains(&member))
     }
 
-    /// Subjects an agent opens unasked are capped by the hour.
+    /// Caps, per hour, the subjects that an agent opens unprompted.
     fn check_autonomous(&mut self, member: MemberKey, key: ConversationKey) -> Result<()> {
         let hour_ago = self.now.plus(-3_600_000);
         let opened = self.room(key).autonomous.iter();
@@ -229,7 +231,8 @@ fn judge(
     let delivery = cause.open.as_ref().and_then(|o| o.delivery(sender));
     let claim = cause.open.as_ref().and_then(|o| o.claim);
     check_fence(cause, delivery, sender)?;
-    // Who is addressed itself needs no claim: the one of a role named beside it is not in its way.
+    // A member who is addressed needs no claim, so a claim for a role that was named too does not
+    // block it.
     let addressed = delivery.is_some_and(|d| d.decision.directedness == Directedness::ToMe);
     if let Some(claim) = claim.filter(|c| !addressed && c.bars(sender, now)) {
         let taken_over = !claim.accepted && delivery.is_none();
@@ -269,7 +272,7 @@ fn judge(
     })
 }
 
-/// What is said in a turn that has been taken away, or whose message is gone, comes too late.
+/// Refuses a message in a turn that was taken away or whose message was removed.
 fn check_fence(
     cause: &Cause,
     delivery: Option<&Delivery>,
@@ -297,7 +300,8 @@ fn check_fence(
     }
 }
 
-/// The sender's policy for the cause: its delivery's, else what was decided for it, else the rest's.
+/// The sender's policy for the cause: its delivery's, otherwise its individual decision, otherwise
+/// the decision for the rest.
 fn own_answer(
     cause: &Cause,
     sender: MemberKey,
@@ -313,7 +317,8 @@ fn own_answer(
     let told = attention.told.iter().find(|t| t.member == sender);
     let decision = told.map_or_else(|| for_the_rest(attention, participates), |t| t.decision);
     if decision.rule == Rule::RoleMentionOther {
-        // Free to take over until the selected one has accepted; the claim on it has been looked at.
+        // Anybody in the role may take over until the selected member has accepted; the claim was
+        // checked before.
         return (Policy::MayRespond, Directedness::ToMyRole);
     }
     (decision.policy, decision.directedness)

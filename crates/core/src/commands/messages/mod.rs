@@ -1,4 +1,4 @@
-//! Messages: posted, edited, erased, reacted to.
+//! Messages: posting, editing, erasing, reacting.
 
 pub(crate) mod answer;
 pub(crate) mod checks;
@@ -25,18 +25,18 @@ use crate::model::offer::Entry;
 use crate::model::reaction::Signal;
 pub use crate::model::requests::Post;
 
-/// An event was logged, or, when `duplicate`, had been before under the same key.
+/// An event was logged, or, if `duplicate`, had been logged before under the same key.
 #[derive(Clone, Debug)]
 pub struct Logged {
     pub entry: Entry,
     pub duplicate: bool,
 }
 
-/// A message was erased, or had been before.
+/// A message was erased now or before.
 #[derive(Clone, Debug)]
 pub struct Erased {
     pub entry: Entry,
-    /// It has further versions, for the next command.
+    /// More versions remain for the next command.
     pub more: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Reacted {
     pub disposition: Option<Disposition>,
 }
 
-/// What is counted of a post.
+/// What the audit log counts about a post.
 fn audit_post<C: Command<Output = Logged>>(post: &Post, done: Done<'_, C>) -> Audit {
     let duplicate = done.ok().map(|logged| logged.duplicate);
     Audit::of_post(Some(post.conversation), duplicate, done.err().map(|refusal| refusal.code))
@@ -58,7 +58,7 @@ fn logged_now(output: &Logged) -> Option<&Entry> {
 }
 
 impl Post {
-    /// What the same post gave before; none where it was not taken.
+    /// The result of the same post before; none if it was not accepted.
     fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         let Ok(place) = run.place(self) else { return Ok(None) };
         match run.sent_before(&place, self)? {
@@ -101,7 +101,7 @@ impl Command for Post {
     }
 }
 
-/// The text with which a run closes: what it has put out is posted instead, if it has put out something.
+/// The closing text of a run. If the run has emitted output, that is posted instead.
 #[derive(Clone)]
 pub struct CloseRun(pub Post);
 
@@ -138,7 +138,7 @@ impl Command for CloseRun {
     }
 }
 
-/// A message that belongs to no run of its author's, though one may be open: it opens a subject.
+/// A message that belongs to none of its author's runs, even if one is open: it opens a subject.
 #[derive(Clone)]
 pub struct PostUnasked(pub Post);
 
@@ -176,7 +176,7 @@ impl Command for PostUnasked {
     }
 }
 
-/// What the run of a public turn puts out; the newest is posted when it ends.
+/// Output of a run in a public turn. The newest is posted when the run ends.
 #[derive(Clone)]
 pub struct EmitOutput {
     pub message: Message,
@@ -195,7 +195,7 @@ impl Command for EmitOutput {
         redact.message(&mut self.message)
     }
 
-    // The message that becomes of it is held whole.
+    // The message that is made of it is held whole.
     not_shown!();
 
     fn bytes(&self) -> usize {
@@ -271,7 +271,7 @@ impl Command for Delete {
     }
 }
 
-/// Everything the message said, in all its versions, goes for good.
+/// Removes the content of the message in all its versions, permanently.
 #[derive(Clone)]
 pub struct Erase {
     pub message: Uid,

@@ -1,5 +1,5 @@
-//! What a run in a public turn is shown, and what it puts out: kept with the lease, and posted once, when the run ends (channels spec
-//! "How agents participate").
+//! The context and output of a run in a public turn. Output is stored with the lease and posted
+//! once, when the run ends (channels spec "How agents participate").
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::model::requests::{Audience, Post};
 use crate::model::turn::{Lease, Output};
 use crate::state::workspace::Failure;
 
-/// What became of the output of a run that has ended.
+/// What happened to the output of a run that has ended.
 pub(crate) enum Published {
     /// There was none.
     Nothing,
     As(Disposition),
-    /// It may not be said any more.
+    /// It may no longer be posted.
     Refused(Refusal),
 }
 
 impl Context<'_> {
-    /// Keeps what is to be said when the run ends; the newest that says something counts. What could not be posted
-    /// now is refused, and what was kept before stands.
+    /// Stores the message to post when the run ends. The newest one with content counts. Output
+    /// that could not be posted now is refused, and the stored output stays.
     pub(super) fn emit_output(&mut self, message: Message) -> Result<()> {
         let turn = self.by.turn.ok_or_else(|| {
             Refusal::invalid("emit_output is called in a turn: pass the turn's token as `turn`")
@@ -66,7 +66,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The member has reacted to a message: of the subject it has the turn of, that is an answer without words.
+    /// The member has reacted to a message. If it has the turn for that subject, the reaction
+    /// counts as an answer without words.
     pub(super) fn note_nod(&mut self, member: MemberKey, message: &Event) {
         let key = message.conversation;
         let Some(subject) = self.room(key).subject_of(message.seq, message.thread) else { return };
@@ -79,8 +80,8 @@ impl Context<'_> {
         }
     }
 
-    /// How a run ends that says nothing: one that has nodded has answered, and one that answers by a callback and has
-    /// not said a word of what it owed has failed.
+    /// The disposition of a run that ends without a message. One that reacted has answered. One
+    /// that answers by a callback and posted nothing for its obligation has failed.
     pub(crate) fn ended_without_words(
         &self,
         at: EventRef,
@@ -102,7 +103,7 @@ impl Context<'_> {
         disposition
     }
 
-    /// A run closes with a text: what it has put out is posted in its place.
+    /// A run closes with a text. Its output, if any, is posted instead.
     pub(super) fn close_run(&mut self, mut post: Post) -> Result<Logged> {
         let at = match (self.by.turn, post.in_reply_to) {
             (Some(turn), _) => Some(EventRef { conversation: turn.conversation, seq: turn.seq }),
@@ -114,7 +115,7 @@ impl Context<'_> {
             let me = self.by.member;
             let open = self.room(at.conversation).open.get(&at.seq);
             let fence = open.and_then(|o| o.delivery(me)).map_or(0, |d| d.fence);
-            // What an earlier run of the same delivery has put out is older than this one's last word.
+            // The output of an earlier run of the same delivery is older than this closing text.
             if let Some(output) = self.output(at, me).filter(|output| output.fence >= fence) {
                 post.message = Message::clone(&output.message);
             }
@@ -122,7 +123,7 @@ impl Context<'_> {
         self.post(post)
     }
 
-    /// A run ends without a text: what it has put out is posted now.
+    /// A run ends without a text: its output is posted now.
     pub(crate) fn publish_output(&mut self, at: EventRef, of: &Delivery) -> Result<Published> {
         let Some(output) = self.output(at, of.member) else { return Ok(Published::Nothing) };
         let message = Message::clone(&output.message);
@@ -135,7 +136,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a run has put out, as the message that it becomes.
+    /// The message that a run's output becomes.
     fn post_of_output(
         &mut self,
         at: EventRef,
@@ -144,7 +145,7 @@ impl Context<'_> {
         message: Message,
     ) -> Result<Post> {
         let event = self.recall_event(at)?.uid;
-        // Once a run: the key follows from what it answers and its fence.
+        // Posted once per run: the key is derived from the event it answers and its fence.
         let key =
             event.0.wrapping_add(u128::from(member.0) << 40 | u128::from(fence)).to_be_bytes();
         Ok(Post {
@@ -160,7 +161,8 @@ impl Context<'_> {
         })
     }
 
-    /// What a member is to know of the public turn that it answers this event in; none where it has none.
+    /// The context of the public turn in which a member answers this event; none when it has no
+    /// turn.
     pub(crate) fn channel_delivery(
         &self,
         at: EventRef,
@@ -198,7 +200,7 @@ impl Context<'_> {
         room.turns.get(subject)?.output(member, at.seq)
     }
 
-    /// The public turn that a delivery is run in.
+    /// The public turn that a delivery runs in.
     fn lease(&self, at: EventRef, member: MemberKey) -> Option<&Lease> {
         let room = self.room(at.conversation);
         let subject = room.open.get(&at.seq)?.subject?;

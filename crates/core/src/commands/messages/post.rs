@@ -1,4 +1,4 @@
-//! Posting a message: judged, decided, logged, and offered to whom it is told.
+//! Posting a message: it is judged, decided, logged, and offered to its recipients.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Context<'_> {
         self.send(post, None)
     }
 
-    /// Posts a message; `approved` when a person has agreed to it, with the event it was caused by.
+    /// Posts a message. `approved` is the causing event when a person has agreed to it.
     pub(crate) fn send(
         &mut self,
         post: Post,
@@ -34,7 +34,7 @@ impl Context<'_> {
         self.send_from(post, approved, Elsewhere::default())
     }
 
-    /// As [`Context::send`], for a message that may be of another service.
+    /// As [`Context::send`], for a message that may come from another service.
     pub(crate) fn send_from(
         &mut self,
         post: Post,
@@ -95,14 +95,14 @@ impl Context<'_> {
         draft.idempotency = post.idempotency;
         draft.attention = Some(attention);
         if let Some(subject) = subject.filter(|_| me.is_agent()) {
-            // What its thread counts is made up for before this message is counted there.
+            // Restores the thread's turn counts before this message is counted.
             self.room_mut(place.key).turn_mut(subject);
         }
         let event = self.room_mut(place.key).log(draft);
         let subject = self.room(place.key).subject_of(event.seq, thread);
         self.count_turn(&me, subject, &event);
         self.note_answer(&me, &place, verdict, is_answer)?;
-        // Whoever answers has read it, though no session has taken it up.
+        // The author of an answer has read the event, even if no session has accepted it.
         if let Some(at) = verdict.cause.filter(|_| approved.is_none() && self.by.turn.is_none()) {
             self.note_told(at)?;
         }
@@ -132,7 +132,7 @@ impl Context<'_> {
         Ok(Logged { entry, duplicate: false })
     }
 
-    /// Who would be told; records nothing.
+    /// Who would be notified. Records nothing.
     pub(crate) fn preview(&mut self, post: &Post) -> Result<Arc<Attention>> {
         let me = self.me()?;
         let place = self.place(post)?;
@@ -150,7 +150,7 @@ impl Context<'_> {
         Ok(Arc::new(attention))
     }
 
-    /// The same key with the same content is the same message; with other content it is a conflict.
+    /// The same key with the same content is the same message. With other content it is a conflict.
     pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
         let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
@@ -183,8 +183,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whom the message is shown to, when not to everybody. What answers an ephemeral message is as ephemeral,
-    /// for an agent whatever it says of its audience: it cannot take the words into the open.
+    /// The members who can see the message, if not all. An answer to an ephemeral message is
+    /// ephemeral too. An agent cannot override that, so it cannot make the words public.
     fn audience(
         &mut self,
         me: &Member,
@@ -273,13 +273,13 @@ impl Context<'_> {
         Ok(attention)
     }
 
-    /// Opens what the event asks of agents, and offers it to those who are there.
+    /// Opens the deliveries of an event, and offers them to the connected sessions.
     pub(crate) fn tell(&mut self, event: &Arc<Event>) -> Result<()> {
         let at = EventRef { conversation: event.conversation, seq: event.seq };
         let Some(mut open) = Open::of(event, self.directory()) else {
             return Ok(());
         };
-        // An event's time never goes back within its conversation; what is owed for it counts from now.
+        // An event's time never goes back within its conversation. Its deadlines count from now.
         open.set_back(self.now);
         for told in &open.attention.told {
             if told.decision.rule == Rule::RoleMention {
@@ -291,7 +291,7 @@ impl Context<'_> {
             self.ws.wake_history.told(*member, event.hop, self.now);
         }
         self.room_mut(at.conversation).open_event(open);
-        // Told once the line goes on, or their turn comes.
+        // They are offered when the timeline continues or it is their turn.
         let room = self.room(at.conversation);
         let withheld: Vec<MemberKey> = match room.open.get(&at.seq) {
             Some(open) => {
@@ -314,7 +314,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// An event that nobody owes anything for is opened again, to be claimed or answered.
+    /// Reopens an event that nobody owes anything for, to be claimed or answered.
     pub(crate) fn ensure_open(&mut self, at: EventRef) -> Result<()> {
         if self.room(at.conversation).open.contains_key(&at.seq) {
             return Ok(());
@@ -337,7 +337,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Tells sessions that deliveries they hold want no answer any more.
+    /// Tells sessions that deliveries they hold no longer need an answer.
     pub(crate) fn cancel_all(
         &mut self,
         at: EventRef,
@@ -365,7 +365,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether it is the verdict on something that was found.
+/// Whether it is the verdict on a finding.
 fn settles_a_finding(event: &Event) -> bool {
     let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
     let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));

@@ -1,5 +1,5 @@
-//! Reactions: a signal to the author of a message, and a zero-turn disposition of one's own delivery (C2A "Reaction
-//! signals").
+//! Reactions: a signal to the author of a message, and a disposition of one's own delivery without
+//! a turn (C2A "Reaction signals").
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Context<'_> {
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
-        // What is owed for it is owed for its newest version, whichever is named.
+        // The obligation belongs to the newest version, whichever is named.
         let owed = match me.is_agent() {
             true => self.newest_of(at, me.key)?,
             false => at,
@@ -51,7 +51,7 @@ impl Context<'_> {
         let disposition = signal.disposition().filter(|_| on);
         if me.is_agent() {
             self.check_signal(owed, me.key, disposition)?;
-            // Whoever says something of it has read it.
+            // A member who reacts to a message has read it.
             if on {
                 self.note_read(owed)?;
             }
@@ -91,7 +91,7 @@ impl Context<'_> {
         let mut draft = self.draft(self.drawn.uid, change);
         draft.thread = recalled.event.thread;
         if told.is_some() && me.is_agent() {
-            // What an agent says to another by it goes on with that one's chain.
+            // An agent's signal to another agent continues that agent's chain.
             draft.cause = Some(at);
             draft.hop = recalled.event.hop.saturating_add(1);
         }
@@ -105,7 +105,7 @@ impl Context<'_> {
         Ok(entry)
     }
 
-    /// An agent that has asked is told that what it asked is not done now: as by the reaction of whoever declines.
+    /// Tells an asking agent that its request is not being done now, as a declining reaction would.
     pub(crate) fn tell_who_asked(&mut self, at: EventRef, signal: Signal) -> Result<()> {
         let me = self.me()?;
         let mut recalled = self.recall(at)?;
@@ -127,8 +127,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whom a reaction on an agent's own message tells something: its author, of a person's signal that changes what
-    /// it should do, and of another agent's that does not do what it was asked.
+    /// Who is notified of a reaction: the agent that wrote the message, if a person's signal
+    /// changes what it should do, or if another agent's signal declines its request.
     fn tells_who_asked(
         &self,
         at: EventRef,
@@ -162,7 +162,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether an agent's signal can have the effect that it has, before anything is changed.
+    /// Checks that an agent's signal can have its effect, before anything is changed.
     fn check_signal(
         &mut self,
         at: EventRef,
@@ -235,7 +235,7 @@ impl Context<'_> {
     }
 }
 
-/// Who wrote a message decides whether a word on it changes anything.
+/// The author of a message decides whether a reaction changes anything.
 fn told_by_reaction(mode: Mode, priority: Priority) -> Decision {
     Decision {
         rule: Rule::Reaction,
@@ -247,7 +247,7 @@ fn told_by_reaction(mode: Mode, priority: Priority) -> Decision {
     }
 }
 
-/// A note as the detail of a reaction: one line, and not a long one.
+/// A note as the detail of a reaction: one short line.
 fn one_line(note: &str) -> Arc<str> {
     let plain = note.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut line = String::new();

@@ -1,4 +1,5 @@
-//! How often agents wake other agents unasked, and how long the chain is in which they speak (attention spec, ATT-440 on).
+//! Limits on how often agents wake other agents unprompted, and on the length of the chains they
+//! speak in (attention spec, ATT-440 on).
 
 use crate::commands::context::{Context, Result};
 use crate::model::attention::{Attention, Policy};
@@ -9,21 +10,22 @@ use crate::model::limits;
 use crate::model::member::Member;
 use crate::state::workspace::HOUR_MS;
 
-/// How many of those that wait for a member are looked at, those of the newest conversations first.
+/// At most this many of a member's waiting events are examined, those of the newest conversations
+/// first.
 const WAITING: usize = 256;
 
 impl Context<'_> {
-    /// The highest hop of what the caller was told since a person told it something, as far as that is open or of the
-    /// last minute. An agent that names no turn is likely to speak because of that, wherever it speaks, and two such
-    /// agents would else keep each other busy at the first hops. What is withheld from it counts only `here`, where it
-    /// may have read it.
+    /// The highest hop among the caller's notifications since a person last notified it, as far as
+    /// they are open or at most a minute old. An agent that names no turn probably speaks because
+    /// of them, wherever it speaks. Otherwise two such agents could keep each other busy at the
+    /// first hops. Withheld ones count only `here`, where it may have read them.
     fn heard_hop(&self, here: ConversationKey) -> u8 {
         let me = self.by.member;
         let lately = self.ws.wake_history.of.get(&me);
         let waiting = self.ws.owed.get(&me).into_iter().flat_map(|owed| owed.iter().rev());
         let of_here = |at: &&EventRef| at.conversation == here;
         let open = |at: &EventRef| self.ws.rooms.get(&at.conversation)?.open.get(&at.seq);
-        // What nobody takes up may be open for good.
+        // An event that nobody takes up may stay open for ever.
         let is_recent = |open: &Open| self.now.since(open.at) < limits::TURN_CAP_MS;
         let is_told = |open: &Open| open.delivery(me).is_some_and(|d| !d.stands_still());
         let mut person_at = lately.map_or(Timestamp::default(), |lately| lately.person_at);
@@ -40,8 +42,8 @@ impl Context<'_> {
         waiting.unwrap_or(0).max(lately.map_or(0, |lately| lately.hop_at(self.now)))
     }
 
-    /// The hop of what the caller says, where this is what is taken for its cause. In a turn that it names it is that
-    /// turn's chain, and else that of what it was told last.
+    /// The hop of the caller's message with this presumed cause. In a named turn it continues that
+    /// turn's chain, otherwise the chain of the caller's latest notification.
     pub(crate) fn next_hop(&self, here: ConversationKey, cause: Option<u8>) -> u8 {
         let heard = match cause {
             Some(_) if self.by.turn.is_some() => 0,
@@ -50,8 +52,8 @@ impl Context<'_> {
         cause.unwrap_or(0).max(heard).saturating_add(1)
     }
 
-    /// Whether what an agent says wakes other agents unasked: it is no answer in the conversation of what caused it.
-    /// Refused where it has done so often enough without a person.
+    /// Whether an agent's message wakes other agents unprompted: it is no answer in the
+    /// conversation of its cause. Refused if the agent has done so too often without a person.
     pub(super) fn check_wakes(
         &self,
         me: &Member,
@@ -86,13 +88,13 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// It has told other agents something unasked.
+    /// Records that it has notified other agents unprompted.
     pub(crate) fn note_woke(&mut self) {
         let (me, now) = (self.by.member, self.now);
         self.ws.wake_history.woke(me, now);
     }
 
-    /// What was told a member ends for it.
+    /// An event that a member was notified of has ended for it.
     pub(crate) fn note_end(&mut self, at: EventRef, member: MemberKey) {
         let room = self.ws.rooms.get(&at.conversation);
         let open = room.and_then(|room| room.open.get(&at.seq));

@@ -1,7 +1,8 @@
-//! Members of projects on the rosters of channels.
+//! Mirrors the members of projects into the rosters of channels.
 //!
-//! Invariant: whoever is mirrored into a channel has a seat there. A seat that came with a mirror goes with the last
-//! mirror that asks for it; a seat that was there before, or was given since, stays.
+//! Invariant: a mirrored member is a member of the channel. A membership that was created by a
+//! mirror is removed with the last mirror that needs it; one that existed before or was given since
+//! stays.
 
 use std::sync::Arc;
 
@@ -15,13 +16,14 @@ use crate::model::ids::{ConversationKey, MemberKey};
 use crate::model::project::{Link, Project};
 
 impl Context<'_> {
-    /// Brings the rosters of a project's channels to what its members and links are now; `gone` are links that it has
-    /// no more.
+    /// Updates the rosters of a project's channels to its present members and links. `gone` are the
+    /// removed links.
     pub(super) fn mirror(&mut self, project: &mut Project, gone: Vec<Link>) -> Result<()> {
         self.mirror_from(project, gone, 0).map(drop)
     }
 
-    /// As [`Context::mirror`], where the command has logged `nth` events before; gives how many it has then.
+    /// As [`Context::mirror`], for a command that has logged `nth` events before. Returns the new
+    /// number.
     pub(super) fn mirror_from(
         &mut self,
         project: &mut Project,
@@ -64,7 +66,8 @@ impl Context<'_> {
         Ok(nth)
     }
 
-    /// Whether another project mirrors the member there too: the seat is by that one's mirror then.
+    /// Whether another project also mirrors the member there. The membership then belongs to that
+    /// mirror.
     fn hand_seat_over(&mut self, from: &Project, key: ConversationKey, member: MemberKey) -> bool {
         let mut others = self.directory().mirrors(key, member).map(|(project, _, _)| project);
         let other = others.find(|p| p.uid != from.uid).cloned();
@@ -78,8 +81,8 @@ impl Context<'_> {
         true
     }
 
-    /// The member is given a seat beside what mirrors gave it. Who is only mirrored into a private channel does not
-    /// take a seat of its own there by saying so.
+    /// Gives the member a membership independent of mirrors. A member who is only mirrored into a
+    /// private channel cannot do that for itself.
     pub(crate) fn sit_by_right(&mut self, key: ConversationKey, member: MemberKey) {
         let public = self.room(key).conversation.settings.visibility == Visibility::Public;
         if !public && self.by.authority < Authority::Orchestrator {
@@ -112,7 +115,8 @@ impl Context<'_> {
         Err(Refusal::new(Code::Conflict, why).into())
     }
 
-    /// A channel is not archived while a project has it for its default and others beside it.
+    /// Refuses to archive a channel that is a project's default while the project has other
+    /// channels.
     pub(crate) fn must_not_be_default(&self, key: ConversationKey) -> Result<()> {
         let is_default =
             |p: &&Arc<Project>| p.links.len() > 1 && p.default_link().is_some_and(|l| l.key == key);

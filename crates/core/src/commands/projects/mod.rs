@@ -15,14 +15,14 @@ use crate::model::ids::{MemberKey, Uid};
 use crate::model::project::{Asked, Project as Stored};
 use crate::state::directory::Directory;
 
-/// A project as it is now, or was when it went; the task that was asked about.
+/// A project as it is now, or as it was when it was removed, and the task in question.
 #[derive(Clone, Debug)]
 pub struct ProjectState {
     pub project: Arc<Stored>,
     pub task: Option<Uid>,
 }
 
-/// Something about a project.
+/// A command about a project.
 #[derive(Clone)]
 pub struct Project(pub Asked);
 

@@ -1,7 +1,7 @@
-//! Projects: made, changed, joined, linked and taken away.
+//! Projects: creating, changing, joining, linking and removing them.
 //!
-//! Invariant: whatever a command changes of a project and of the rooms it is linked to is one transaction, so that a
-//! channel's roster is what its mirrors say, and a task that is done has made its stimulus, whatever happens in between.
+//! Invariant: a command's changes of a project and of its linked rooms are one transaction. So a
+//! channel's roster always matches its mirrors, and a completed task has always made its stimulus.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Context<'_> {
         }
     }
 
-    /// One that the caller may see: its members and operators do, for others it is unknown.
+    /// A project that the caller may see. Its members and operators may; for others it is unknown.
     pub(super) fn project_seen(&self, uid: Uid) -> Result<Arc<Project>> {
         let seen =
             |p: &&Arc<Project>| p.has(self.by.member) || self.by.authority == Authority::Operator;
@@ -60,7 +60,7 @@ impl Context<'_> {
         Ok(found.ok_or_else(|| Refusal::not_found("project"))?)
     }
 
-    /// One that the caller may change as a whole.
+    /// A project that the caller may change as a whole.
     fn project_to_run(&self, uid: Uid) -> Result<Project> {
         let project = self.project_seen(uid)?;
         self.must_govern()?;
@@ -114,7 +114,7 @@ impl Context<'_> {
         Ok(self.put_project(project))
     }
 
-    /// Nobody is put into a room by this.
+    /// This adds nobody to a room.
     fn join_project(
         &self,
         project: &mut Project,
@@ -183,12 +183,12 @@ impl Context<'_> {
         Ok(self.put_project(project))
     }
 
-    /// Somebody leaves the workspace, whose open tasks are nobody's from then on.
+    /// A member leaves the workspace. Its open tasks become unassigned.
     pub(crate) fn leave_projects(&mut self, member: MemberKey) -> Result<()> {
         let mut nth = 0;
         let of = self.directory().projects.values().filter(|p| p.has(member));
         for project in of.cloned().collect::<Vec<_>>() {
-            // What was handed over meanwhile may have changed it.
+            // The handover may have changed it.
             let found = self.directory().projects.get(&project.uid).cloned();
             let mut project = Project::clone(&found.unwrap_or(project));
             let gone = project.members.iter().find(|m| m.member == member).map(|m| m.id.clone());
@@ -206,7 +206,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Links channels, or changes how they are linked, and says the word with which the project begins.
+    /// Links channels or changes the links, and posts the project's opening message.
     fn link(
         &mut self,
         project: &mut Project,
@@ -311,7 +311,7 @@ impl Context<'_> {
         Ok(ProjectState { project: Arc::new(project), task: None })
     }
 
-    /// Where it would be said, if it was not said before.
+    /// Where the opening message would be posted, if it was not posted before.
     fn may_kick_off(
         &self,
         project: &Project,
@@ -324,7 +324,7 @@ impl Context<'_> {
             return Err(Refusal::invalid(why).into());
         };
         if project.kickoff.is_some() {
-            // Who repeats a request that was answered already is told nothing new.
+            // A repeated request that was answered already must not produce another message.
             let why = "the project was begun with a message already";
             return if is_new { Err(Refusal::new(Code::Conflict, why).into()) } else { Ok(None) };
         }
@@ -336,7 +336,7 @@ impl Context<'_> {
         Ok(Some((link.key, text)))
     }
 
-    /// The caller's own message, under a key that the project has once.
+    /// Posts the caller's own message, under a key that is unique to the project.
     fn kick_off(&mut self, project: Uid, key: ConversationKey, text: Arc<str>) -> Result<Uid> {
         let me = self.me()?;
         let room = self.room(key);
@@ -367,7 +367,7 @@ fn check_texts(project: &Project) -> Result<(), Refusal> {
     check_text("description", &project.description)
 }
 
-/// A text of several lines, or none.
+/// A text of several lines, possibly empty.
 pub(super) fn check_text(what: &str, text: &str) -> Result<(), Refusal> {
     if text.len() > limits::DESCRIPTION_BYTES {
         let most = limits::DESCRIPTION_BYTES;

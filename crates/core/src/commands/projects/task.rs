@@ -1,4 +1,4 @@
-//! Tasks: added, changed, done.
+//! Tasks: adding, changing and completing them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Context<'_> {
         Ok(self.task_outcome(project, uid))
     }
 
-    /// A task that is finished and that no other waits for or has waited for.
+    /// Removes a finished task that no other task waits for or has waited for.
     pub(super) fn remove_task(&mut self, project: Uid, uid: Uid) -> Result<ProjectState> {
         let mut project = Project::clone(&*self.project_seen(project)?);
         let task = project.tasks.get(&uid).ok_or_else(|| Refusal::not_found("task"))?.clone();
@@ -98,14 +98,14 @@ impl Context<'_> {
         project.tasks.insert(uid, task);
     }
 
-    /// The row of the project itself stays as it is.
+    /// The project's own row does not change.
     fn task_outcome(&mut self, project: Project, task: Uid) -> ProjectState {
         let project = Arc::new(project);
         self.directory_mut().projects.insert_mut(project.uid, project.clone());
         ProjectState { project, task: Some(task) }
     }
 
-    /// The task as it is to be, if it may be so.
+    /// The changed task, if the change is valid.
     fn changed(&mut self, project: &Project, old: Task, fields: TaskFields) -> Result<Task> {
         let mut task = old.clone();
         let conflict = |why: String| Refusal::new(Code::Conflict, why);
@@ -124,7 +124,7 @@ impl Context<'_> {
                 return Err(Refusal::not_found("member of the project").into());
             }
         } else if old.state.is_finished() {
-            // Who had it may have left since.
+            // The assignee may have left since.
             task.assignee =
                 task.assignee.filter(|id| task.state.is_finished() || project.member(id).is_some());
         }
@@ -189,7 +189,8 @@ impl Context<'_> {
         Ok((key, thread, uid))
     }
 
-    /// Threads of the project's channels, and those that its tasks were worked on in, are bound to these no more.
+    /// Unbinds the threads of the project's channels, and the threads of its tasks, from the
+    /// project and its tasks.
     pub(super) fn release_tasks(&mut self, project: &Project) -> Result<()> {
         let bound =
             |task: &Uid| Binding { kind: BindingKind::Task, id: task.show(Prefix::Task).into() };
@@ -205,7 +206,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The work of the thread knows that it is bound to the task, and of the one before that it is no more.
+    /// Binds the new thread's work to the task, and unbinds the previous one.
     fn bind(&mut self, task: Uid, old: Option<Place>, new: Option<Place>) -> Result<()> {
         if old == new {
             return Ok(());

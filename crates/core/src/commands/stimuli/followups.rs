@@ -1,4 +1,4 @@
-//! Stimuli that the host makes of what happens in threads.
+//! Stimuli that the host creates for events in threads.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::model::stimulus::{Chain, Stimulus, StimulusKind, StimulusState, keys}
 use crate::model::thread::ThreadStatus;
 use crate::state::workspace::Failure;
 
-/// How far the id of a stimulus is from those of the events that the same command logs.
+/// The distance between the id of a stimulus and those of the events that the same command logs.
 const APART: usize = 100;
 
 impl Context<'_> {
-    /// The work of a thread was superseded: who reads there is told so.
+    /// The work of a thread was superseded: its readers are told.
     pub(crate) fn notice_superseded(&mut self, key: ConversationKey, at: ThreadKey) -> Result<()> {
         let Some(thread) = self.thread(key, Some(at)).cloned() else { return Ok(()) };
         let text = format!("The work on {:?} is superseded.", thread.title);
         let notice = self.made(StimulusKind::SupersessionNotice, at, thread.uid, &text);
-        // That too much waits already is no reason to refuse what was asked for.
+        // A full queue is no reason to refuse the request.
         match self.enqueue_made(key, notice) {
             Ok(()) | Err(Failure::Refused(_)) => Ok(()),
             Err(unavailable) => Err(unavailable),
         }
     }
 
-    /// A result stands in the feed as soon as it is said; the queue knows that it was.
+    /// A result appears in the feed as soon as it is posted. The queue records that.
     pub(crate) fn note_result(
         &mut self,
         key: ConversationKey,
@@ -42,7 +42,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The last finding of a thread was settled: its owner is told that the review is done.
+    /// The last finding of a thread was settled: its owner is told that the review is complete.
     pub(crate) fn review_completed(&mut self, key: ConversationKey, at: ThreadKey) -> Result<()> {
         let Some(thread) = self.thread(key, Some(at)).cloned() else { return Ok(()) };
         let work = self.work_of(key, at)?;
@@ -62,8 +62,9 @@ impl Context<'_> {
         }
     }
 
-    /// A task of a project is done: whose tasks that unblocked is told, else who owns the thread, else who leads.
-    /// It is said in the task's thread, else in the project's default channel, by who did it if it sits there.
+    /// A task of a project is done: tells the assignees of tasks that it unblocks, otherwise the
+    /// thread's owner, otherwise the lead. Posted in the task's thread, otherwise in the project's
+    /// default channel, by the member who did the task if it is a member there.
     pub(crate) fn task_completed(&mut self, project: &Project, task: &Task) -> Result<()> {
         let thread = self.thread_of_task(project, task)?;
         let Some(key) = thread.map(|(key, _, _)| key).or(project.default_link().map(|l| l.key))
@@ -108,7 +109,7 @@ impl Context<'_> {
         self.enqueue_made(key, made)
     }
 
-    /// Whether it will be said somewhere that a task is done, if there is where.
+    /// Checks that there is room to announce that a task is done, if there is a place for it.
     pub(crate) fn check_may_complete(&mut self, project: &Project, task: &Task) -> Result<()> {
         let thread = self.thread_of_task(project, task)?;
         let place = thread.map(|(key, _, _)| key).or(project.default_link().map(|l| l.key));
@@ -120,7 +121,7 @@ impl Context<'_> {
         self.check_may_hold(key)
     }
 
-    /// The thread in which a task is worked on, if something can be said there.
+    /// The thread in which a task is worked on, if it can be posted to.
     fn thread_of_task(
         &mut self,
         project: &Project,
@@ -136,7 +137,8 @@ impl Context<'_> {
         Ok(live.then_some((key, at, uid)))
     }
 
-    /// The chain of what an agent has done here. That its turn is over is no reason to lose what it has made.
+    /// The chain that an agent's action here continues. The end of its turn is no reason to lose
+    /// the result of its work.
     fn chain_of_act(&mut self, key: ConversationKey) -> Result<Option<Chain>> {
         match self.chain_here(key) {
             Err(Failure::Refused(_)) => {
@@ -146,7 +148,7 @@ impl Context<'_> {
         }
     }
 
-    /// One that a command makes beside what it does.
+    /// A stimulus that a command creates as a side effect.
     fn made(&self, kind: StimulusKind, at: ThreadKey, thread: Uid, text: &str) -> Stimulus {
         let (uid, source) = (derived(self.drawn.second, APART), self.by.member);
         Stimulus {

@@ -1,4 +1,4 @@
-//! Threads in which nothing was said for as long as their channel waits are asked, once, what became of them.
+//! Follows up, once, on threads that have been idle for their channel's configured time.
 
 use sha2::{Digest, Sha256};
 
@@ -11,7 +11,7 @@ use crate::model::thread::Thread;
 use crate::state::workspace::Failure;
 
 impl Context<'_> {
-    /// Asks what became of the threads that have fallen silent, a few at once; the rest is looked at a little later.
+    /// Follows up on silent threads, a few at a time. The rest follow a little later.
     pub(super) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
@@ -23,7 +23,7 @@ impl Context<'_> {
             if made == limits::IDLE_FOLLOWUPS {
                 break;
             }
-            // Agents who have said all that they may there wait for a person, who was told so.
+            // Agents with a used-up budget wait for a person, who was told so.
             if self.ws.is_paused(self.room(key), Some(thread.key)) {
                 continue;
             }
@@ -42,8 +42,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whose word it is: the channel's lead's, else the workspace's, else that of whoever began the thread; of those
-    /// with a seat.
+    /// The author of the follow-up: the channel's lead, otherwise the workspace's, otherwise the
+    /// thread's author; each only if a member.
     fn who_follows_up(
         &mut self,
         key: ConversationKey,
@@ -64,13 +64,15 @@ impl Context<'_> {
         self.directory().member(member).is_some()
     }
 
-    /// For the thread's owner, if it has one that can answer; else for whom attention finds.
+    /// For the thread's owner, if it has one that can answer; otherwise for whoever attention
+    /// selects.
     fn followup(&self, key: ConversationKey, thread: &Thread, source: MemberKey) -> Stimulus {
         let room = self.room(key);
         let idle = self.now.since(thread.updated_at);
         let (title, span) = (&thread.title, span(idle));
         let text = format!("Nothing was said about {title:?} for {span}. What became of it?");
-        // One for each that was said there last, far from the ids that a schedule's firings have.
+        // One for each last message of the thread. The offset keeps these ids apart from those of a
+        // schedule's firings.
         let nth = u128::from(thread.last_seq) + 1;
         let uid = Uid(thread.uid.0.wrapping_add(nth << 40));
         let secret = room.tail.iter().rev().find_map(|event| event.salt).unwrap_or_default();
@@ -90,7 +92,7 @@ impl Context<'_> {
     }
 }
 
-/// A time as one says it, in its largest whole unit.
+/// A duration in words, in its largest whole unit.
 fn span(ms: i64) -> String {
     let minutes = ms / 60_000;
     let (n, unit) = match minutes {

@@ -1,4 +1,4 @@
-//! Stimuli: what a channel is asked without a person asking.
+//! Stimuli: prompts to a channel that no person sends.
 
 pub(crate) mod followups;
 pub(crate) mod idle_threads;
@@ -18,14 +18,14 @@ use crate::model::ids::Uid;
 pub use crate::model::requests::NewStimulus;
 use crate::model::stimulus::Stimulus;
 
-/// A stimulus as it is now.
+/// The current state of a stimulus.
 #[derive(Clone, Debug)]
 pub struct QueuedStimulus {
     pub conversation: Arc<Conversation>,
     pub stimulus: Arc<Stimulus>,
 }
 
-/// Asks for a word in public without a person asking.
+/// Queues a public prompt that no person sends.
 #[derive(Clone)]
 pub struct Stimulate(pub NewStimulus);
 
@@ -33,7 +33,7 @@ impl Command for Stimulate {
     type Output = QueuedStimulus;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // In the queue, and then in the log.
+        // It is in the queue and then in the log.
         Audit::none()
     }
 
@@ -59,7 +59,7 @@ impl Command for Stimulate {
     }
 }
 
-/// Calls a stimulus off, or asks `again` for one that was cancelled.
+/// Cancels a stimulus, or requests a cancelled one `again`.
 #[derive(Clone)]
 pub struct SteerStimulus {
     pub conversation: Uid,

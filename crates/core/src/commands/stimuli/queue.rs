@@ -1,7 +1,7 @@
-//! The queue itself: what may be put into it, what gives way there, and what is held until there is room.
+//! The queue itself: admission, replacement, and holding stimuli until there is room.
 //!
-//! Invariant: no more have a place in it than the channel sets, and what the host has made of something that was done is
-//! not lost for that.
+//! Invariant: the queue never holds more than the channel allows, and a stimulus that the host made
+//! for a completed action is never lost.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use crate::model::ids::{ConversationKey, ThreadKey, Timestamp};
 use crate::model::limits;
 use crate::model::stimulus::{Rules, Stimulus, StimulusState, queue};
 
-/// What gives way to a newer one, and as what it ends.
+/// Stimuli that a newer one replaces, and their final states.
 type Replaced = Vec<(StimulusState, Arc<Stimulus>)>;
 
 impl Context<'_> {
-    /// Puts it into the queue, in the place of those that are about the same; above the cap only so.
+    /// Queues a stimulus in place of those about the same subject. When the queue is full, only as
+    /// a replacement.
     pub(crate) fn enqueue(&mut self, key: ConversationKey, new: Stimulus) -> Result<Arc<Stimulus>> {
         let old = self.about_the_same(key, &new);
         if !self.has_place(key, &old) && !self.goes_past_the_cap(key, &new) {
@@ -26,7 +27,7 @@ impl Context<'_> {
         Ok(self.put_in_line(key, new, old))
     }
 
-    /// One that the host makes of what was done. Where the queue is full it is held.
+    /// Queues a stimulus that the host made for an action. If the queue is full, it is held.
     pub(crate) fn enqueue_made(&mut self, key: ConversationKey, new: Stimulus) -> Result<()> {
         let old = self.about_the_same(key, &new);
         let state = match self.has_place(key, &old) {
@@ -40,7 +41,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whether one that the host makes now would be said some time.
+    /// Whether a stimulus that the host makes now would be dispatched eventually.
     pub(super) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
         let most = limits::STIMULI_HELD;
         if self.has_place(key, &Replaced::new())
@@ -52,7 +53,7 @@ impl Context<'_> {
         Err(Refusal::new(Code::RateLimited, why).into())
     }
 
-    /// What was held is put into the queue as far as there is room, the oldest first.
+    /// Moves held stimuli into the queue as far as there is room, oldest first.
     pub(super) fn admit_held(&mut self, key: ConversationKey) {
         let Some(room) = self.ws.rooms.get(&key) else { return };
         let mut held: Vec<_> = queue::held(&room.stimuli).cloned().collect();
@@ -75,7 +76,7 @@ impl Context<'_> {
         old: Replaced,
     ) -> Arc<Stimulus> {
         for (state, old) in old {
-            // It keeps the place in line, or who repeats it would wait for ever.
+            // It keeps its place in the queue. Otherwise repeated requests would wait for ever.
             new.created_at = new.created_at.min(old.created_at);
             let ended = Stimulus { by: Some(new.uid), ..old.ended(state, self.now) };
             self.note_fired(key, &ended);
@@ -88,7 +89,7 @@ impl Context<'_> {
         Arc::new(new)
     }
 
-    /// What waits and is about the same as the new one.
+    /// Waiting stimuli about the same subject as the new one.
     fn about_the_same(&self, key: ConversationKey, new: &Stimulus) -> Replaced {
         let waits =
             |s: &&Arc<Stimulus>| matches!(s.state, StimulusState::Pending | StimulusState::Held);
@@ -96,15 +97,15 @@ impl Context<'_> {
         all.filter_map(|s| Some((s.replaced_by(new)?, s.clone()))).collect()
     }
 
-    /// Whether the queue has room once these have given way.
+    /// Whether the queue has room once these are replaced.
     fn has_place(&self, key: ConversationKey, old: &Replaced) -> bool {
         let most = usize::from(self.stimulus_rules(key).pending);
         let free = old.iter().filter(|(_, s)| s.state.is_queued()).count();
         queue::waiting(&self.room(key).stimuli) < most + free
     }
 
-    /// Whether it goes on with an undertaking that is alive, which does so at once, whatever else waits: so many of
-    /// them come to no more than any channel may let wait.
+    /// Whether it continues a live initiative. Such a stimulus runs at once, whatever else waits.
+    /// Their number is bounded by what a channel may let wait.
     fn goes_past_the_cap(&self, key: ConversationKey, new: &Stimulus) -> bool {
         let room = self.room(key);
         new.thread.is_none()
@@ -112,7 +113,8 @@ impl Context<'_> {
             && queue::waiting(&room.stimuli) < limits::STIMULI_PENDING
     }
 
-    /// The thread that it continues: its own, else the live one of its undertaking. None, and it opens a subject.
+    /// The thread that it continues: its own, otherwise its initiative's live one. If none, it
+    /// opens a subject.
     pub(super) fn thread_to_continue(
         &self,
         key: ConversationKey,
@@ -125,7 +127,7 @@ impl Context<'_> {
         stimulus.thread.map(|(thread, _)| thread).or_else(live)
     }
 
-    /// Until when it has to wait, if it opens a subject and none may be opened now.
+    /// Until when it must wait, if it opens a subject and none may be opened now.
     pub(super) fn waits_until(&self, key: ConversationKey, of: &Stimulus) -> Option<Timestamp> {
         let opens = self.thread_to_continue(key, of).is_none();
         opens.then(|| self.opens_at(key)).filter(|at| *at > self.now)
@@ -140,8 +142,8 @@ impl Context<'_> {
         queue::opens_at(&room.stimuli, self.stimulus_rules(key), room.threads.values(), self.now)
     }
 
-    /// What waits is given its time anew, after something has changed when a subject may be opened, or whether an
-    /// undertaking is alive.
+    /// Recomputes the times of waiting stimuli after a change in when subjects may be opened, or in
+    /// whether an initiative is live.
     pub(crate) fn arrange_stimuli(&mut self, key: ConversationKey) {
         let opens_at = self.opens_at(key);
         let pending = self.room(key).stimuli.values();

@@ -1,7 +1,7 @@
-//! The queue of stimuli: what is put into it, what of it is claimed when its time has come, and said.
+//! The queue of stimuli: adding, claiming when due, and dispatching.
 //!
-//! Invariant: what a stimulus says and that it was said are recorded together, under a key made of its id, so that it
-//! is said once whatever happens between its claim and that.
+//! Invariant: a stimulus's message and its dispatched state are recorded together, under a key
+//! derived from its id. So it is posted once, whatever happens between claiming and dispatching.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl Context<'_> {
         Ok(self.stimulus_outcome(key, stimulus))
     }
 
-    /// A thread that is to be gone on with, if any is: one of this conversation.
+    /// The thread to continue, if any; it must be in this conversation.
     pub(crate) fn thread_here(
         &mut self,
         key: ConversationKey,
@@ -84,7 +84,7 @@ impl Context<'_> {
         Ok(Some((thread, uid)))
     }
 
-    /// Whether it may be asked for.
+    /// Whether the stimulus is valid.
     pub(crate) fn check_stimulus(&self, key: ConversationKey, new: &Stimulus) -> Result<()> {
         let room = self.room(key);
         for member in new.targets.iter().copied().chain([new.source]) {
@@ -117,7 +117,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Its source, and who runs the room, may call it off, or ask for it again.
+    /// Its source and the room's moderators may cancel it, or request it again.
     pub(super) fn steer_stimulus(
         &mut self,
         conversation: Uid,
@@ -161,7 +161,7 @@ impl Context<'_> {
         Ok(self.stimulus_outcome(key, Arc::new(new)))
     }
 
-    /// It has ended; if a schedule made it, that knows how.
+    /// A stimulus has ended. If a schedule made it, the schedule records the outcome.
     pub(crate) fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
         self.note_fired(key, &ended);
         self.room_mut(key).put_stimulus(ended);
@@ -173,7 +173,8 @@ impl Context<'_> {
         Stimulus { reason: Some(why.into()), ..ended }
     }
 
-    /// The chain of what is asked for once more: a person begins a new one, and an agent makes none shorter.
+    /// The chain of a repeated request: a person begins a new chain, and an agent cannot shorten
+    /// the existing one.
     pub(crate) fn chain_again(
         &mut self,
         key: ConversationKey,
@@ -189,7 +190,8 @@ impl Context<'_> {
         QueuedStimulus { conversation, stimulus }
     }
 
-    /// Time has come for a queue: what is over goes, what is claimed is said, and else the next is claimed.
+    /// A queue's timer fired: removes expired stimuli, dispatches the claimed one, or claims the
+    /// next.
     pub(crate) fn fire_stimuli(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         self.fire_schedules(key)?;
@@ -213,7 +215,7 @@ impl Context<'_> {
                 None => self.dispatch(key, claimed),
             };
         }
-        // One at a time: until that is said, it is not known when the next may be.
+        // One at a time: until it is dispatched, the time for the next one is unknown.
         if open
             .iter()
             .any(|s| s.state == StimulusState::Claimed && s.expires_at.is_none_or(|at| at > now))
@@ -231,7 +233,8 @@ impl Context<'_> {
             self.end_stimulus(key, cancelled);
             return Ok(());
         }
-        // It is said in the next transaction: this one knows of the attempt whatever becomes of that.
+        // It is dispatched in the next transaction. This transaction records the attempt, whatever
+        // becomes of it.
         let claimed = Stimulus {
             state: StimulusState::Claimed,
             attempts: next.attempts + 1,
@@ -242,11 +245,11 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Says it as its source, and marks it as said.
+    /// Posts it in its source's name, and marks it as dispatched.
     fn dispatch(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<()> {
         let (now, salt) = (self.now, std::mem::replace(&mut self.drawn.salt, stimulus.salt));
         let said = match self.room(key).sent.get(&stimulus.uid.0.to_be_bytes()) {
-            // It was said already; only the mark is missing.
+            // It was posted already; only the mark is missing.
             Some(seq) => {
                 let event = self.recall(EventRef { conversation: key, seq })?.event;
                 Ok((event.uid, event.thread.is_none()))
@@ -267,15 +270,15 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What was claimed to continue its undertaking's thread has to open a subject after all, since that thread has
-    /// ended meanwhile. It was not tried.
+    /// Returns a claimed stimulus to the queue: the thread of its initiative has ended meanwhile,
+    /// so it must open a subject. This does not count as an attempt.
     fn put_back(&mut self, key: ConversationKey, claimed: &Stimulus, opens_at: Timestamp) {
         let attempts = claimed.attempts.saturating_sub(1);
         let (state, due_at) = (StimulusState::Pending, opens_at);
         self.room_mut(key).put_stimulus(Stimulus { state, attempts, due_at, ..claimed.clone() });
     }
 
-    /// The event that it became, and whether that opened a subject.
+    /// The event that it became, and whether that event opened a subject.
     fn say_stimulus(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<(Uid, bool)> {
         self.must_sit(key)?;
         let Some(thread) = self.thread_to_continue(key, stimulus) else {
@@ -290,8 +293,9 @@ impl Context<'_> {
         }
         let opened = found.work.spur.is_some_and(|spur| spur.opened);
         let known = |k: &Arc<str>| found.work.progress.iter().any(|p| p.key == *k);
-        // A further word on the same progress takes the place of the last one, and is no message. What only some are
-        // shown is never progress, which all see, and is always said.
+        // A further update on the same progress replaces the last one and is not a message.
+        // Progress is visible to all, so an ephemeral stimulus is never progress and is always
+        // posted.
         if !stimulus.private && stimulus.progress_key.as_ref().is_some_and(known) {
             let event = self.note_spur(key, thread, stimulus, opened, 0)?;
             return Ok((event.uid, false));
@@ -318,12 +322,13 @@ impl Context<'_> {
         let change = Change::ThreadOpened(opening);
         let event = self.log_plain(key, derived(stimulus.uid, 2), change)?;
         self.note_spur(key, ThreadKey(event.seq.0), stimulus, true, 1)?;
-        // Now that it is the root of a thread those who are told of it take turns, whatever the channel's `replies` are.
+        // It is now the root of a thread, so its recipients take turns, whatever the channel's
+        // `replies` setting is.
         self.tell(&root)?;
         Ok(root.uid)
     }
 
-    /// The message, told to whom the ordinary decision says.
+    /// Logs the message and notifies the members that the usual decision selects.
     fn say_event(
         &mut self,
         key: ConversationKey,
@@ -335,7 +340,7 @@ impl Context<'_> {
         Ok(event)
     }
 
-    /// The message, logged; nobody was told of it yet.
+    /// Logs the message without notifying anybody yet.
     fn log_said(
         &mut self,
         key: ConversationKey,
@@ -354,7 +359,7 @@ impl Context<'_> {
             None => None,
         };
         let room = self.room(key);
-        // A result that is for nobody is for whoever reads.
+        // A result without an addressee is for all readers.
         let is_result = stimulus.kind == StimulusKind::ScheduleResult;
         let for_nobody = is_result && stimulus.targets.is_empty();
         let mut attention = if stimulus.kind.wakes_nobody() || for_nobody {
@@ -385,7 +390,8 @@ impl Context<'_> {
         let key_of = stimulus.uid.0.to_be_bytes();
         let mut payload = key_of;
         if stimulus.chain.is_some() {
-            // An agent has asked for it, in whoever's name: it is judged, and counts, as if it were its message.
+            // An agent has requested it, in somebody's name. It is judged and counted as the
+            // agent's message.
             payload = (!stimulus.uid.0).to_be_bytes();
             if is_talk(&message, &attention) {
                 self.check_budget(key, thread)?;
@@ -404,7 +410,7 @@ impl Context<'_> {
         Ok(event)
     }
 
-    /// The thread's work knows what spurred it on, and how far that says it is.
+    /// Records in the thread's work what triggered it, and the reported progress.
     fn note_spur(
         &mut self,
         key: ConversationKey,
@@ -425,7 +431,7 @@ impl Context<'_> {
             bind: self.schedule_bound(key, stimulus),
             ..WorkChange::default()
         };
-        // What would have too many streams of progress, or bindings, keeps those it has.
+        // If the limit of progress streams or bindings would be exceeded, the existing ones stay.
         let work = self.thread(key, Some(thread)).map(|t| t.work.clone()).unwrap_or_default();
         let change = match work.check(&change) {
             Ok(()) => change,

@@ -1,4 +1,4 @@
-//! Titles that are made of texts.
+//! Titles made from texts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(crate) fn headline(text: &str) -> Arc<str> {
     shortened(&line, HEADLINE_BYTES).trim().into()
 }
 
-/// Longest title that is made of a text, in bytes.
+/// Longest title made from a text, in bytes.
 const HEADLINE_BYTES: usize = 80;
 
 pub(crate) fn shortened(text: &str, most: usize) -> &str {

@@ -1,4 +1,4 @@
-//! Threads, and the work that they are about.
+//! Threads and their work.
 
 pub(crate) mod thread;
 pub(crate) mod work;
@@ -20,7 +20,7 @@ use crate::model::thread::work::WorkChange;
 use crate::model::thread::{Thread, ThreadStatus};
 use crate::state::directory::Directory;
 
-/// A thread as it is now.
+/// The current state of a thread.
 #[derive(Clone, Debug)]
 pub struct ThreadState {
     pub conversation: Arc<Conversation>,
@@ -30,7 +30,7 @@ pub struct ThreadState {
 }
 
 impl OpenThread {
-    /// Who takes part beside the caller.
+    /// The members besides the caller.
     fn members(&self) -> Vec<MemberKey> {
         self.participants.iter().copied().chain(self.owner).collect()
     }
@@ -55,7 +55,8 @@ impl Command for OpenThread {
         let mut fields = vec![("title", self.title.clone())];
         match self.home {
             Home::In(conversation) => {
-                // What is called as its place is shows nothing more; so does what was made before.
+                // A title equal to its place's name discloses nothing more, and neither does a
+                // thread that exists already.
                 let key = run.room_by_uid(conversation)?;
                 if *run.room(key).conversation.settings.title == *self.title {
                     return Ok(None);
@@ -67,7 +68,7 @@ impl Command for OpenThread {
                 fields.insert(0, ("members", run.called(&members)));
                 let members = members.into_iter().chain([run.by.member]).collect();
                 let readers = Readers { members, ..Readers::default() };
-                // What nobody named is called by its kind.
+                // Unnamed ones are titled by their kind.
                 let silent = self.title == ConversationKind::Thread.name();
                 Ok((!silent).then(|| plain("create_thread", readers, fields)))
             }
@@ -96,9 +97,9 @@ pub struct ChangeThread {
     pub status: Option<ThreadStatus>,
     pub owner: Option<Option<MemberKey>>,
     pub reason: Arc<str>,
-    /// What came of it, for the feed.
+    /// Its result, for the feed.
     pub summary: Option<Arc<str>>,
-    /// What the thread says of the new status, as a message of kind `system`.
+    /// The message of kind `system` about the new status.
     pub note: Option<Message>,
 }
 
@@ -110,7 +111,7 @@ impl Command for ChangeThread {
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
-        // The note says the reason once more.
+        // The note repeats the reason.
         let said = self.note.as_mut().map_or(0, |note| redact.message(note));
         redact.text(&mut self.reason).max(said) + redact.maybe(&mut self.summary)
     }
@@ -118,7 +119,7 @@ impl Command for ChangeThread {
     fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
         let mut fields = filled("reason", &self.reason);
         fields.extend(self.summary.iter().map(|text| ("summary", text.to_string())));
-        // What the host alone wrote into it is nobody's words.
+        // Metadata that only the host wrote contains nobody's words.
         let hosts = self.status.map(status_metadata).unwrap_or_default();
         let metadata = self.note.as_ref().and_then(|note| note.metadata.as_deref());
         let metadata = metadata.filter(|metadata| **metadata != *hosts);
@@ -133,7 +134,7 @@ impl Command for ChangeThread {
     }
 }
 
-/// How the work of a thread stands.
+/// Changes the state of a thread's work.
 #[derive(Clone)]
 pub struct ChangeWork {
     pub thread: Uid,
@@ -165,7 +166,7 @@ impl Command for ChangeWork {
     }
 }
 
-/// A message of a thread is to stand in the channel's feed.
+/// Promotes a message of a thread to the channel's feed.
 #[derive(Clone)]
 pub struct Promote {
     pub message: Uid,

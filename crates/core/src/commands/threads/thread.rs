@@ -1,4 +1,4 @@
-//! Threads: opened, handed over, and moved through their statuses (design section 5, "Threads").
+//! Threads: opening, handing over, and changing status (design section 5, "Threads").
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::model::thread::work::check_words_of;
 use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::state::facts::Recalled;
 
-/// Why what was owed in a thread is owed no more.
+/// Why the obligations in a thread have ended.
 const CLOSED: &str = "the thread was closed";
 
-/// What was done in a thread is read in pieces of so many events: a text may be long.
+/// A thread's actions are read in pages of this many events, because a text may be long.
 const PAGE: usize = 200;
 
 impl Context<'_> {
-    /// A root message has one canonical thread: opening it again gives the one there is.
+    /// A root message has one canonical thread. Opening it again returns the existing one.
     pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
         check_title("title", Some(&opening.title))?;
         if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
@@ -90,7 +90,8 @@ impl Context<'_> {
         self.thread_as(key, ThreadKey(event.seq.0), true)
     }
 
-    /// The conversation of a thread that has its own. Whatever could be refused is refused before it is made.
+    /// The conversation of a thread that has its own. Everything that could be refused is checked
+    /// before it is created.
     fn own_home(&mut self, opening: &OpenThread) -> Result<ConversationKey> {
         if opening.root.is_some() {
             let why = "a thread that begins with a message is in that message's conversation";
@@ -106,8 +107,8 @@ impl Context<'_> {
         self.establish(me, ConversationKind::Thread, settings, &members)
     }
 
-    /// The thread that was opened under the same key; another payload is a conflict. Where its opening was dropped
-    /// nobody knows the payload any more.
+    /// The thread that was opened under the same key. Another payload is a conflict. If its opening
+    /// was dropped, the payload is no longer known.
     fn opened_before(
         &mut self,
         once: Option<Idempotency>,
@@ -128,8 +129,8 @@ impl Context<'_> {
         Ok(Some((conversation, thread)))
     }
 
-    /// Opens the canonical thread of a message that is answered. It has no title: what it is about is what its
-    /// root says, also when that is edited or erased.
+    /// Opens the canonical thread of an answered message. It has no title: the root message says
+    /// what it is about, even after an edit or erasure.
     pub(crate) fn open_canonical(
         &mut self,
         key: ConversationKey,
@@ -194,13 +195,13 @@ impl Context<'_> {
             .extend(status.map(|status| Change::ThreadStatus { status, reason: reason.clone() }));
         changes.extend(owner.map(|owner| Change::ThreadOwner { owner }));
         changes.extend(summary.map(|text| Change::Promoted(Promotion::Result { text })));
-        // Last, so that whoever waits for it finds the status as it is now.
+        // Posted last, so that notified members find the new status.
         changes.extend(note.map(Change::Posted));
         for (n, change) in changes.into_iter().enumerate() {
             let mut draft = self.draft(nth(self.drawn.uid, n), change);
             draft.thread = Some(thread_key);
             if matches!(draft.change, Change::Posted(_)) {
-                // It is told to nobody; who reads the thread sees it.
+                // It notifies nobody; readers of the thread see it.
                 let rest = Directedness::Ambient;
                 let nobody = Attention::plain(Intent::Statement, rest, Vec::new());
                 draft.attention = Some(Arc::new(nobody));
@@ -222,8 +223,8 @@ impl Context<'_> {
         self.thread_outcome(key, thread_key)
     }
 
-    /// Nobody can answer in a closed thread: what is owed there ends, and the sessions that have it are told. The run that
-    /// closes the thread has done what it was asked.
+    /// Nobody can answer in a closed thread: its obligations end, and the sessions that hold them
+    /// are told. The run that closes the thread has done its task.
     fn end_owed_in(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
         let me = self.by.member;
         for seq in self.room(key).open_in(thread) {
@@ -267,7 +268,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A worker lifts the block that it set itself, and no other.
+    /// A worker can lift only a block that it set itself.
     fn must_be_own_block(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
         if self.by.authority >= Authority::Orchestrator {
             return Ok(());
@@ -288,7 +289,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The thread's own log says so. Nobody closes a thread by its own verdict on what another found.
+    /// Refuses to close a thread with open findings, according to the thread's log. Nobody can
+    /// close a thread by their own verdict on another member's finding.
     fn must_have_no_open_finding(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<()> {
         let work = self.work_of(key, thread)?;
         if work.disputed(self.by.member).next().is_some() {
@@ -302,7 +304,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What was done in the thread, as its messages say it now: what was deleted or erased was never said.
+    /// The actions of the thread according to the present text of its messages. Deleted and erased
+    /// messages do not count.
     pub(crate) fn work_of(&mut self, key: ConversationKey, thread: ThreadKey) -> Result<Activity> {
         let mut work = Activity::default();
         self.each_act(key, thread, &mut |event, message| {
@@ -313,8 +316,8 @@ impl Context<'_> {
         Ok(work)
     }
 
-    /// Reads what was done in the thread, with what is not written yet: each event, and what it says now where it is a
-    /// message that says anything.
+    /// Reads the actions of the thread, including unwritten ones: each event, and for a message its
+    /// present text.
     fn each_act(
         &mut self,
         key: ConversationKey,
@@ -382,12 +385,12 @@ impl Context<'_> {
     }
 }
 
-/// The id of the event that a command logs as its `n`th.
+/// The id of the `n`th event that a command logs.
 fn nth(uid: Uid, n: usize) -> Uid {
     if n == 0 { uid } else { derived(uid, n - 1) }
 }
 
-/// What came of a thread is said when something has.
+/// A result can be stated only when the thread has finished.
 fn check_summary(summary: &str, is: ThreadStatus, next: Option<ThreadStatus>) -> Result<()> {
     check_words_of("a summary", summary, limits::SUMMARY_BYTES)?;
     let done = |status| matches!(status, ThreadStatus::Resolved | ThreadStatus::Closed);

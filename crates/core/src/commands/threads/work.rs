@@ -1,4 +1,4 @@
-//! How the work of a thread is changed, and what of the thread is shown in the feed.
+//! Changing the work of a thread, and promoting its messages to the feed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::model::thread::work::{Binding, WorkChange, WorkStatus, check_words_of
 use crate::model::thread::{Thread, ThreadStatus};
 
 impl Context<'_> {
-    /// Whoever sits there may say how the work stands; in a turn only while that is its own.
+    /// Any member there may change the work; within a turn, only while the turn is valid.
     pub(super) fn change_work(&mut self, uid: Uid, change: WorkChange) -> Result<ThreadState> {
         let (key, at) = self.thread_by_uid(uid)?;
         self.must_sit(key)?;
@@ -41,7 +41,7 @@ impl Context<'_> {
         self.thread_outcome(key, at)
     }
 
-    /// A message is promoted once; again it is what it was.
+    /// A message is promoted once. Promoting it again changes nothing.
     pub(super) fn promote(&mut self, uid: Uid, note: Option<Arc<str>>) -> Result<ThreadState> {
         let at = self.event_by_uid(uid, "message")?;
         self.must_sit(at.conversation)?;
@@ -86,8 +86,9 @@ impl Context<'_> {
         Ok(thread)
     }
 
-    /// Threads whose work is bound to what is no more are bound to it no more; those that are closed stay as they are.
-    /// `nth` events were logged under ids that follow from the command's second one; gives how many are now.
+    /// Unbinds threads from something that no longer exists. Closed threads keep their bindings.
+    /// `nth` events were logged under ids derived from the command's second id; returns the new
+    /// number.
     pub(crate) fn unbind_all(
         &mut self,
         key: ConversationKey,
@@ -102,7 +103,7 @@ impl Context<'_> {
         let mut bound: Vec<_> =
             self.room(key).threads.values().filter(open).filter_map(bound).collect();
         bound.sort_unstable();
-        // The newest first, and within what a command may touch.
+        // The newest first, within the limit for one command.
         bound.reverse();
         bound.truncate(limits::BINDINGS_DROPPED.saturating_sub(nth));
         for (at, unbind) in bound {
@@ -127,7 +128,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// One undertaking has one live thread.
+    /// An initiative has one live thread.
     fn must_be_free(&self, key: ConversationKey, mine: ThreadKey, initiative: &str) -> Result<()> {
         if self.room(key).live_thread_of(initiative).is_some_and(|other| other.key != mine) {
             let why = "another live thread of the channel has this initiative_key";

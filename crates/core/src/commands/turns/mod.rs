@@ -1,4 +1,4 @@
-//! Public turns: granted, taken away, and the pauses between.
+//! Public turns: granting and revoking them, and the pauses in between.
 
 pub(crate) mod pause;
 pub(crate) mod turn;
@@ -13,21 +13,21 @@ use crate::model::ids::{MemberKey, Timestamp, Uid};
 use crate::model::thread::Thread;
 use crate::model::turn::Turn;
 
-/// A subject of a channel with who speaks about it.
+/// A subject of a channel and its speakers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The event it begins with: its root message, or the opening of a thread without one.
     pub root: Uid,
     pub thread: Option<Uid>,
     pub turn: Turn,
-    /// Turns that may speak until a person speaks again.
+    /// Remaining turns until a person speaks again.
     pub budget: u16,
-    /// What each lease answers, in the order of the leases.
+    /// The event that each lease answers, in the order of the leases.
     pub causes: Vec<Uid>,
     pub waiting: Vec<Waits>,
 }
 
-/// A member that waits for the turn.
+/// A member who waits for the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     pub member: MemberKey,
@@ -43,7 +43,7 @@ pub struct Continued {
     pub was_paused: bool,
 }
 
-/// Let agents go on that have used their no-human budget up on this line.
+/// Lets agents continue after they have used up the timeline's budget for agents without a person.
 #[derive(Clone)]
 pub struct Continue {
     pub conversation: Uid,
@@ -64,7 +64,7 @@ impl Command for Continue {
     }
 }
 
-/// An operator takes the turn of a member away; the subject is named by its root message or its thread.
+/// An operator revokes a member's turn. The subject is named by its root message or its thread.
 #[derive(Clone)]
 pub struct BreakTurn {
     pub conversation: Uid,

@@ -1,5 +1,5 @@
-//! Lines of talk that are paused because agents have used their no-human budget up, and how they go on
-//! (design section 5, "Turns", end; [`crate::model::budget`] has the rule).
+//! Timelines that are paused because agents have used up their budget without a person, and how
+//! they continue (design section 5, "Turns", end; the rule is in [`crate::model::budget`]).
 
 use crate::attention::directedness::add_budget_spent;
 use crate::commands::context::{Context, Result};
@@ -18,26 +18,26 @@ use crate::state::room::turns::takes_turns;
 use crate::state::workspace::Workspace;
 
 impl Workspace {
-    /// Whether the host withholds the right to speak: agents have said on this line what they may, nobody may
-    /// say anything there, or somebody else has the turn.
+    /// Whether the host withholds the right to speak: the timeline's budget is used up, nothing can
+    /// be posted there, or another member has the turn.
     pub(crate) fn is_withheld(&self, room: &Room, open: &Open, delivery: &Delivery) -> bool {
         let waits = || self.takes_turns(delivery) && room.waits_for_turn(open, delivery);
         self.is_paused_here(room, open.thread) || waits()
     }
 
-    /// Whether a delivery starts a run that may speak, if it is offered. People have no runs: they never hold a turn,
-    /// and never wait for one.
+    /// Whether offering the delivery would start a run that may speak. People have no runs: they
+    /// never hold a turn, and never wait for one.
     pub(super) fn takes_turns(&self, delivery: &Delivery) -> bool {
         let member = self.directory.member(delivery.member);
         takes_turns(delivery) && member.is_some_and(|m| m.is_agent() && !m.removed)
     }
 
-    /// The same for everybody on the line.
+    /// The same for everybody in the timeline.
     pub(super) fn is_paused_here(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
         room.is_closed() || self.is_paused(room, thread)
     }
 
-    /// Whether agents have said on this line what they may without a person.
+    /// Whether agents have used up the timeline's budget without a person.
     pub fn is_paused(&self, room: &Room, thread: Option<ThreadKey>) -> bool {
         self.budget(room, thread).is_some_and(|most| room.unattended(thread) >= most)
     }
@@ -47,7 +47,8 @@ impl Workspace {
         self.budgets.of(&room.conversation, thread.map(|t| &**t))
     }
 
-    /// Open events of a room whose deliveries' clocks do not stand as their line does now.
+    /// Open events of a room whose deliveries' clocks do not match the present state of their
+    /// timeline.
     pub(crate) fn misjudged(&self, room: &Room) -> Vec<Seq> {
         let differs = |open: &Open| {
             let withheld = |d: &Delivery| self.is_withheld(room, open, d);
@@ -58,7 +59,7 @@ impl Workspace {
 }
 
 impl Context<'_> {
-    /// What counts as talk an agent says within the no-human budget of its line, and in a turn.
+    /// Checks that an agent's talk is within the timeline's budget and its turn.
     pub(crate) fn check_may_talk(
         &self,
         me: &Member,
@@ -71,7 +72,7 @@ impl Context<'_> {
         self.check_turn(me, place.key, self.subject(place), cause)
     }
 
-    /// Whether an agent may say one more thing here.
+    /// Whether an agent may post one more message here.
     pub(crate) fn check_budget(
         &self,
         key: ConversationKey,
@@ -96,15 +97,16 @@ impl Context<'_> {
         .into())
     }
 
-    /// What is said to the host itself: understood, or refused with what it understands. True when it was.
+    /// Handles a message to the host itself: true if it was understood. Otherwise it is refused
+    /// with the list of known commands.
     pub(crate) fn check_host_word(&self, me: &Member, message: &Message) -> Result<bool> {
         let Some(word) = budget::word(&message.text) else { return Ok(false) };
         if self.directory().is_stand_in(me.key) {
-            // People elsewhere do not steer this host.
+            // People outside this workspace cannot control this host.
             return Ok(false);
         }
         if self.directory().names.get(budget::HOST_HANDLE).is_some() {
-            // Somebody bore the name before the host kept it for itself.
+            // A member had the name before it was reserved for the host.
             return Ok(false);
         }
         match word {
@@ -117,7 +119,7 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the word to a person, if this message, of an agent or asked for by one, is what uses the budget up.
+    /// Notifies a person, if this message by an agent or on its behalf uses up the budget.
     pub(crate) fn note_spent(
         &self,
         me: &Member,
@@ -136,8 +138,8 @@ impl Context<'_> {
         }
     }
 
-    /// A person lets agents go on where they have paused, or have said all that a message of a person pays for. Where they
-    /// have not, nothing changes.
+    /// A person lets agents continue where they have paused, or have used up the turns that a
+    /// person's message allows. Elsewhere nothing changes.
     pub(super) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
         let me = self.me()?;
         if me.is_agent() {
@@ -159,8 +161,8 @@ impl Context<'_> {
         Ok(Continued { conversation: room.conversation.clone(), thread, was_paused })
     }
 
-    /// Who runs the room, and the lead, let a conversation go on that they have no seat in: they are told
-    /// that it waits, and not what was said.
+    /// Moderators and the lead may let a conversation continue without being members: they are told
+    /// that it waits, but not what was said.
     fn line_to_go_on(
         &mut self,
         conversation: Uid,
@@ -189,8 +191,8 @@ impl Context<'_> {
         Ok((key, Some(found.ok_or_else(|| Refusal::not_found("thread"))?)))
     }
 
-    /// Brings the clocks of what is owed in a room in step with which of its lines are paused; what was held
-    /// back on a line that goes on is offered.
+    /// Matches the clocks of a room's obligations to the pauses of its timelines. Deliveries held
+    /// back in a timeline that continues are offered.
     pub(crate) fn review_pauses(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         self.room_mut(key).turns.note_all();

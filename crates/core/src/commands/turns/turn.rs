@@ -1,9 +1,9 @@
-//! Turns in a room: what is owed about a subject is offered to whom the turn is granted, one after the other
-//! ([`crate::model::turn`] has the rules; channels spec "Autonomous thread turns").
+//! Turns in a room: deliveries about a subject are offered to the members whose turn it is, one
+//! after the other (rules: [`crate::model::turn`]; channels spec "Autonomous thread turns").
 //!
-//! Whoever changes what is open about a subject notes it; at the end of the command every such subject is
-//! arbitrated once. A delivery that has to wait stands still like one on a paused line, and is offered when its
-//! turn comes.
+//! Code that changes the open events of a subject records the subject. At the end of the command
+//! every such subject is arbitrated once. A delivery that must wait has a stopped clock, as in a
+//! paused timeline, and is offered when its turn comes.
 
 use crate::commands::context::{Context, Result};
 use crate::commands::messages::destination::Place;
@@ -21,7 +21,7 @@ use crate::state::room::turns::{is_asked, is_owed};
 use crate::state::workspace::TimerKey;
 
 impl Context<'_> {
-    /// Whether an agent may say something about the subject now.
+    /// Whether an agent may post about the subject now.
     pub(super) fn check_turn(
         &self,
         me: &Member,
@@ -41,7 +41,7 @@ impl Context<'_> {
         may.map_err(|bar| refused(bar, self.now).into())
     }
 
-    /// A message was logged about a subject: it is paid for, or pays for others.
+    /// A message about a subject was logged: it uses the turn budget, or refills it.
     pub(crate) fn count_turn(&mut self, me: &Member, subject: Option<Seq>, event: &Event) {
         let Some(subject) = subject else { return };
         let key = event.conversation;
@@ -60,22 +60,23 @@ impl Context<'_> {
         }
     }
 
-    /// Whether nobody may speak about a thread's subject any more until a person does.
+    /// Whether the turn budget of a thread's subject is used up until a person speaks.
     pub(super) fn are_turns_spent(&self, key: ConversationKey, thread: Option<ThreadKey>) -> bool {
         let room = self.room(key);
         let subject = thread.and_then(|t| room.subject_of(Seq::default(), Some(t)));
         subject.is_some_and(|subject| room.turn(subject).is_spent(&room.turn_rules()))
     }
 
-    /// A person let agents go on in a thread, or its status changed: the budget of its turns is full again.
+    /// Refills the turn budget, because a person let agents continue in a thread or its status
+    /// changed.
     pub(crate) fn refill_turns(&mut self, key: ConversationKey, thread: Option<ThreadKey>) {
         let subject = thread.and_then(|t| self.room(key).subject_of(Seq::default(), Some(t)));
         let Some(subject) = subject else { return };
         self.room_mut(key).turn_mut(subject).refill(0);
     }
 
-    /// Whether what the member says is the last that a person's message pays for, and asks another agent for
-    /// an answer that will have to wait for a person.
+    /// Whether the member's message uses the last turn that a person's message allows, and asks
+    /// another agent for an answer that must wait for a person.
     pub(super) fn ends_turns(
         &self,
         me: &Member,
@@ -98,8 +99,8 @@ impl Context<'_> {
         turn.is_spent(&room.turn_rules())
     }
 
-    /// A person has spoken about a subject: what was only wanted before is not wanted any more, and a run that
-    /// has said nothing yet begins again with what came.
+    /// A person has spoken about a subject: turns that were only wanted are dropped, and a run that
+    /// has said nothing yet starts again with the new message.
     pub(crate) fn refresh_turns(&mut self, subject: Option<Seq>, event: &Event) -> Result<()> {
         let Some(subject) = subject else { return Ok(()) };
         let (key, now) = (event.conversation, self.now);
@@ -134,8 +135,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The run of an older message ends: its member goes on with a newer one, and with the older along if it owes
-    /// an answer to that.
+    /// Ends the run of an older message: its member continues with a newer one, and with the older
+    /// one too if it owes an answer to it.
     fn replace_run(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         let open = self.room(at.conversation).open.get(&at.seq);
@@ -156,7 +157,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Arbitrates every subject of which something changed.
+    /// Arbitrates every subject with changes.
     pub(crate) fn arbitrate(&mut self) -> Result<()> {
         while let Some((key, subject)) = self.ws.rooms.take_changed() {
             self.arbitrate_subject(key, subject)?;
@@ -168,7 +169,8 @@ impl Context<'_> {
         let now = self.now;
         let candidates = self.candidates(key, subject);
         let room = self.room(key);
-        // It was offered along, perhaps, and the turn goes on to another before it is taken up.
+        // It may have been offered along with another, and the turn passes on before it is
+        // accepted.
         let is_offered = |c: &&Candidate| {
             let delivery = room.open.get(&c.cause).and_then(|o| o.delivery(c.member));
             delivery.is_some_and(|d| matches!(d.state, State::Offered { .. }))
@@ -220,12 +222,12 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Who waits to speak about a subject, or does.
+    /// The members who speak about a subject or wait to.
     pub(crate) fn candidates(&self, key: ConversationKey, subject: Seq) -> Vec<Candidate> {
         let room = self.room(key);
         let mut candidates = Vec::new();
         if room.is_closed() {
-            // Nobody speaks there, and no run goes on.
+            // Nobody can speak there, and no run continues.
             return candidates;
         }
         for open in room.turns.open(subject).filter_map(|seq| room.open.get(&seq)) {
@@ -233,7 +235,7 @@ impl Context<'_> {
             let wanted = open.deliveries.iter().filter(|d| self.ws.takes_turns(d));
             let holds =
                 |d: &Delivery| room.turns.get(subject).is_some_and(|t| t.holds(d.member, open.seq));
-            // On a line that is paused nobody begins to speak.
+            // In a paused timeline nobody begins to speak.
             candidates.extend(wanted.filter(|d| !paused || holds(d)).map(|d| {
                 let participation = room.roster.get(&d.member).copied().unwrap_or_default();
                 Candidate {
@@ -255,7 +257,7 @@ impl Context<'_> {
         candidates
     }
 
-    /// The turn went on to somebody else: what was offered is taken back, and waits.
+    /// The turn has passed to another member: the offer is withdrawn, and the delivery waits.
     fn take_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         let open = self.room(at.conversation).open.get(&at.seq);
@@ -275,7 +277,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whoever holds the turn is offered what it is to answer.
+    /// Offers the holder of the turn the event to answer.
     fn let_speak(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         let room = self.room(at.conversation);
@@ -300,7 +302,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Who speaks about the subjects of a channel, and who waits.
+    /// Who speaks about each subject of a channel, and who waits.
     pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Vec<Subject>> {
         let key = self.room_by_uid(conversation)?;
         let room = self.room(key);
@@ -336,7 +338,7 @@ impl Context<'_> {
         Ok(shown)
     }
 
-    /// An operator takes a turn away: its run is taken back, and the next in line speaks.
+    /// An operator revokes a turn: its run is withdrawn, and the next member in line speaks.
     pub(super) fn break_turn(
         &mut self,
         conversation: Uid,
@@ -361,7 +363,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A subject by the id of its root message, or of its thread.
+    /// A subject by the id of its root message or its thread.
     fn subject_by_uid(&mut self, key: ConversationKey, uid: Uid) -> Result<Seq> {
         let threads = self.room(key).threads.values();
         if let Some(thread) = threads.into_iter().find(|t| t.uid == uid) {
@@ -378,12 +380,12 @@ impl Context<'_> {
 /// Whether the delivery's member was named, or is asked by a person.
 fn is_addressed(open: &Open, delivery: &Delivery) -> bool {
     let rule = delivery.decision.rule;
-    // A reaction is to what the member itself has said.
+    // A reaction is to the member's own message.
     let named = matches!(
         rule,
         Rule::Mention | Rule::Recipient | Rule::RoleMention | Rule::Escalated | Rule::Reaction
     );
-    // A person has changed what the member has answered.
+    // A person has edited a message that the member answered.
     let edited = rule == Rule::EditedAfterResponse && open.hop == 0;
     named || edited || is_asked(open, delivery)
 }
@@ -397,7 +399,7 @@ fn has_reacted(room: &crate::state::room::Room, seq: Seq, member: MemberKey) -> 
     state.is_some_and(|m| m.reactions.iter().any(|(by, _)| *by == member))
 }
 
-/// How much a member wants to take part that nobody has selected.
+/// How much an unselected member wants to take part.
 fn bias(participation: Participation) -> u8 {
     match participation {
         Participation::AlwaysListen => 3,

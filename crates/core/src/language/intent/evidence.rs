@@ -1,12 +1,12 @@
-//! What the words of a message are signs of, gathered in one pass.
+//! The signals of intent in the words of a message, gathered in one pass.
 
 use super::lexicon::{Cue, cues};
 use super::reading::{Reading, Sentence};
 
-/// The signs found in a message.
+/// The signals found in a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Evidence {
-    /// A question mark that ends words, or stands alone.
+    /// A question mark that ends words or stands alone.
     pub marked: bool,
     pub question: bool,
     pub plea: bool,
@@ -26,7 +26,7 @@ pub(super) struct Evidence {
     undertaking: bool,
     courtesy: bool,
     status: bool,
-    /// Words in all, and those that belong to no courtesy, greeting or filler.
+    /// All words, and those that are not part of a courtesy, greeting or filler.
     words: usize,
     weighty: usize,
 }
@@ -44,7 +44,7 @@ impl Evidence {
         self.marked |= sentence.asks;
         let mut opening = true;
         let (mut blocks, mut unblocked, mut not_cancel, mut cancels) = (false, false, false, false);
-        // How far the light words found so far reach.
+        // The end of the light words found so far.
         let mut light_until = sentence.words.start;
         for at in sentence.words.clone() {
             let mut opens_on = false;
@@ -66,7 +66,7 @@ impl Evidence {
                     Cue::Filler | Cue::Softener => {}
                     Cue::Courtesy => self.courtesy = true,
                     Cue::Greeting => self.greeting |= first,
-                    // "thanks to the new kernel" thanks nobody.
+                    // "thanks to the new kernel" does not thank anybody.
                     Cue::Thanks => self.thanks |= words.get(at + length) != Some(&"to"),
                     Cue::Yes => self.yes |= first,
                     Cue::No => self.no |= first,
@@ -100,7 +100,8 @@ impl Evidence {
         self.cancel |= cancels && !not_cancel;
     }
 
-    /// Whether a question word opens a question here and not a subordinate clause or an exclamation.
+    /// Whether a question word opens a question here and not a subordinate clause or an
+    /// exclamation.
     fn opens_question(
         &self,
         words: &[&str],
@@ -158,12 +159,12 @@ impl Evidence {
         }
     }
 
-    /// Whether anything is asked.
+    /// Whether it asks anything.
     pub(super) fn asks(&self) -> bool {
         self.marked || self.question || self.plea || self.request
     }
 
-    /// Whether something is to be done.
+    /// Whether it asks for something to be done.
     pub(super) fn orders(&self) -> bool {
         self.imperative || self.bidding
     }
@@ -172,12 +173,12 @@ impl Evidence {
         self.marked || self.question || self.plea
     }
 
-    /// Whether gratitude is all, or the point, of it.
+    /// Whether gratitude is its only content or its point.
     pub(super) fn is_thanks(&self) -> bool {
         self.thanks && (self.weighty <= 8 || self.words <= 14)
     }
 
-    /// Whether nothing in it needs a sentence in return.
+    /// Whether nothing in it needs a worded reply.
     pub(super) fn is_courtesy(&self) -> bool {
         let taken_up = self.undertaking && self.words <= 9;
         taken_up
@@ -185,7 +186,7 @@ impl Evidence {
             || ((self.courtesy || self.greeting) && self.weighty <= 2 && self.words <= 7)
     }
 
-    /// Whether it reports: a phrase of reports at its start, or figures of progress.
+    /// Whether it reports: it starts with a reporting phrase, or has progress figures.
     pub(super) fn is_status(&self, text: &str) -> bool {
         self.status || (self.words <= 14 && shows_progress(text)) || opens_like_log(text)
     }
@@ -202,7 +203,8 @@ fn shows_progress(text: &str) -> bool {
     })
 }
 
-/// Whether the digits around the slash are the whole of both sides, and the first is no greater.
+/// Whether the digits around the slash are the whole of both sides, and the first number is not
+/// greater than the second.
 fn is_fraction(bytes: &[u8], slash: usize) -> bool {
     let left = bytes[..slash].iter().rev().take(6).take_while(|b| b.is_ascii_digit()).count();
     let right = bytes[slash + 1..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();

@@ -1,24 +1,25 @@
-//! "Please leave": whether a person asks whoever it names to leave the place where it says so.
+//! "Please leave": whether a person asks the named members to leave the place where the message is
+//! posted.
 
 use super::lexicon;
 use super::reading::Lower;
 
-/// Words that may stand before "leave" in asking for it.
+/// Words that may precede "leave" in such a request.
 const BEFORE: &[&str] = &[
     "please", "can", "could", "would", "will", "you", "now", "kindly", "and", "ok", "okay",
     "thanks", "hey", "hi", "both", "all", "just", "so", "then", "well", "may", "should", "must",
     "thank", "to", "need", "no", "longer", "needed", "good", "that's", "great",
 ];
-/// What is left, after an article.
+/// The place to leave, after an article.
 const PLACES: &[&str] =
     &["thread", "channel", "conversation", "room", "chat", "discussion", "place"];
 /// What may still follow.
 const AFTER: &[&str] = &["please", "now", "thanks", "thank", "you", "here", "us", "alone"];
 
-/// Whether the text asks to leave: "please leave this thread", "can you leave?", "leave us". "Leave it open",
-/// "leave a comment" and "don't leave" do not.
+/// Whether the text asks somebody to leave: "please leave this thread", "can you leave?", "leave
+/// us". "Leave it open", "leave a comment" and "don't leave" do not count.
 pub fn asks_to_leave(text: &str) -> bool {
-    // Most texts have the word nowhere, and need not be read.
+    // Most texts do not contain the word and need no parsing.
     let may_be = |word: &[u8]| word.eq_ignore_ascii_case(b"leave");
     if !text.as_bytes().windows(5).any(|word| word[0] | 0x20 == b'l' && may_be(word)) {
         return false;
@@ -29,7 +30,7 @@ pub fn asks_to_leave(text: &str) -> bool {
         let words = &reading.words[sentence.words.clone()];
         let Some(at) = words.iter().position(|word| *word == "leave") else { return false };
         let asked = words[..at].iter().all(|word| BEFORE.contains(word));
-        // "Will you leave?" asks; "you leave?" wonders.
+        // "Will you leave?" is a request; "you leave?" is not.
         let wonders = sentence.asks
             && !words[..at]
                 .iter()

@@ -1,51 +1,51 @@
-//! The English words and phrases by which an intent is known.
+//! The English words and phrases that reveal an intent.
 //!
-//! A table of phrases, each a sign of one [`Cue`]. `^` binds a phrase to the start of a sentence (after
-//! greetings and softeners). Phrases are looked up by their first word, so a
-//! text costs one look-up a word.
+//! A table of phrases, each a signal for one [`Cue`]. `^` anchors a phrase at the start of a
+//! sentence (after greetings and softeners). Phrases are looked up by their first word, so a text
+//! costs one look-up per word.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-/// What a phrase is a sign of.
+/// What a phrase signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
-    /// A word that carries nothing by itself.
+    /// A word that carries no meaning by itself.
     Filler,
-    /// A word after which a sentence begins all the same.
+    /// A word that does not count as the start of a sentence.
     Softener,
     Greeting,
     Thanks,
-    /// Praise, sympathy, laughter, leave-taking: a message of these needs no answer.
+    /// Praise, sympathy, laughter or a goodbye: a message of only these needs no answer.
     Courtesy,
     /// Consent, as an answer.
     Yes,
     /// Refusal, as an answer.
     No,
-    /// "I'll try it": the speaker takes something up and asks for nothing.
+    /// "I'll try it": the speaker takes something on and asks for nothing.
     Undertaking,
-    /// The opening of a question that may go without its mark.
+    /// The opening of a question that may have no question mark.
     Question,
-    /// A plea for help or a hint, wherever it stands.
+    /// A request for help or a hint, anywhere in the sentence.
     Plea,
     Please,
-    /// "can you": a request if a verb follows, and in any case something asked.
+    /// "can you": a request if a verb follows, and always a question.
     Ask,
     /// A verb in the imperative.
     Imperative,
-    /// An order that names no work: "do it".
+    /// An order that names no task: "do it".
     Bidding,
     Assignment,
-    /// Consent is wanted.
+    /// Asks for consent.
     Approval,
-    /// Consent is given or refused outright.
+    /// Gives or refuses consent outright.
     Approved,
     Blocker,
-    /// What takes a blocker back: "unblocked".
+    /// Withdraws a blocker: "unblocked".
     Unblocked,
     Cancel,
-    /// What only looks like a cancellation: "stop by".
+    /// Looks like a cancellation but is not: "stop by".
     NotCancel,
     Status,
 }
@@ -158,7 +158,7 @@ const PHRASES: &[(Cue, &[&str])] = &[
     ]),
 ];
 
-/// The rest of a phrase, whether it is bound to the start, and what it signs.
+/// The rest of a phrase, whether it is anchored at the start, and what it signals.
 struct Entry {
     rest: Vec<&'static str>,
     at_start: bool,
@@ -203,7 +203,8 @@ static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
     by_first
 });
 
-/// Whether a word is one of the language and not a name, so that `ok, go` addresses nobody called "ok".
+/// Whether a word is an ordinary English word and not a name, so that `ok, go` does not address
+/// somebody called "ok".
 pub(super) fn is_word(word: &str) -> bool {
     BY_FIRST.contains_key(word)
         || matches!(
@@ -230,8 +231,8 @@ pub(super) fn is_word(word: &str) -> bool {
         )
 }
 
-/// Every phrase that begins at `words[at]`: its cue and how many words it has. `at_start` says whether a
-/// sentence begins there.
+/// Every phrase that begins at `words[at]`: its cue and its number of words. `at_start` says
+/// whether a sentence begins there.
 pub(super) fn cues<'a>(
     words: &'a [&'a str],
     at: usize,

@@ -1,11 +1,13 @@
-//! Intent: what a message wants, by rules over its words and the message before it.
+//! Intent: what a message wants, decided by rules over its words and the message before it.
 //!
-//! The rules are English ones over a table of phrases ([`lexicon`]); in other languages the structure
-//! decides: question marks of any script, greetings, emoji, figures of progress. Only a text's own prose is
-//! read, so a question in a quotation or in code asks nothing. When several things are wanted, the one that
-//! obliges most wins: cancel, assignment, approval, blocker, request, question, and only then courtesies.
+//! The rules are for English, over a table of phrases ([`lexicon`]). In other languages the
+//! structure decides: question marks of any script, greetings, emoji, progress figures. Only the
+//! author's own prose is read, so a question in a quotation or in code does not count. When a
+//! message wants several things, the one with the strongest obligation wins: cancel, assignment,
+//! approval, blocker, request, question, and only then courtesies.
 //!
-//! The text is untrusted, and what is read from it is a classification only: no word of it goes anywhere.
+//! The text is untrusted, and the result is only a classification: no word of the text is passed
+//! on.
 
 mod evidence;
 mod leave;
@@ -21,28 +23,28 @@ use reading::{Lower, QUESTION_MARKS, Reading};
 #[derive(Clone, Copy, Debug)]
 pub struct Before {
     pub intent: Intent,
-    /// Whether one author said both; one does not answer oneself.
+    /// Whether both have the same author. Nobody answers their own message.
     pub same_author: bool,
     pub link: Link,
-    /// Whether a person answers. What agents say to each other in passing is to stay a courtesy.
+    /// Whether a person answers. Courtesies between agents stay courtesies.
     pub by_person: bool,
 }
 
-/// How a message is tied to the one that it is read against.
+/// How a message is connected to the one that it is read against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// It says that it replies to it.
+    /// It is an explicit reply to it.
     Reply,
-    /// It is what an agent has asked the author, and waits for.
+    /// An agent asked the author for it and waits for the answer.
     Asked {
         /// Nobody else has spoken since.
         alone: bool,
     },
-    /// It was said right before.
+    /// It was posted immediately before.
     Previous,
 }
 
-/// A message as it was read.
+/// A message after classification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     pub intent: Intent,
@@ -52,9 +54,9 @@ pub struct Read {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// It does not, as far as can be told.
+    /// It is not an answer, as far as can be told.
     No,
-    /// It is tied to the question, and no courtesy.
+    /// It is connected to the question and is not a courtesy.
     Freely,
     /// It says yes or no.
     Plainly,
@@ -65,7 +67,7 @@ pub fn intent(text: &str, before: Option<Before>) -> Intent {
     read(text, before).intent
 }
 
-/// What the message wants, and whether it is the answer to what it is read against.
+/// What the message wants, and whether it answers the message that it is read against.
 pub fn read(text: &str, before: Option<Before>) -> Read {
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
@@ -94,9 +96,9 @@ pub fn read(text: &str, before: Option<Before>) -> Read {
         return Read { intent, answers };
     };
     match () {
-        // An order is one, however kindly it begins: "yes, merge it".
+        // An order is an order, however politely it begins: "yes, merge it".
         () if evidence.orders() => Read { intent: Intent::Request, answers },
-        // Whoever replies to a question answers it, whatever the words: "the blue one", "great".
+        // A reply to a question is an answer, whatever its words are: "the blue one", "great".
         () if before.link == Link::Reply && before.asks() => {
             let answers = if plainly { Answers::Plainly } else { Answers::Freely };
             Read { intent: Intent::Statement, answers }
@@ -105,7 +107,7 @@ pub fn read(text: &str, before: Option<Before>) -> Read {
     }
 }
 
-/// What a message with words wants by itself.
+/// What a message with words wants when read alone.
 fn alone(lower: &Lower, evidence: &Evidence) -> Intent {
     match () {
         () if evidence.cancel => Intent::Cancel,
@@ -122,14 +124,14 @@ fn alone(lower: &Lower, evidence: &Evidence) -> Intent {
     }
 }
 
-/// Whether it asks for an answer in words, whatever else it wants: "can you tell me…?" is a request and a
-/// question.
+/// Whether it asks for a worded answer, whatever else it wants: "can you tell me…?" is both a
+/// request and a question.
 pub fn asks_question(text: &str) -> bool {
     let lower = Lower::of(text);
     Evidence::gather(&lower.read(lexicon::is_word)).asks_question()
 }
 
-/// Whether the words themselves say that it cannot wait.
+/// Whether the words themselves say that it is urgent.
 pub fn is_urgent(text: &str) -> bool {
     if !has_urgent_word(text.as_bytes()) {
         return false;
@@ -145,7 +147,7 @@ pub fn is_urgent(text: &str) -> bool {
                 "urgent" | "urgently" | "asap" | "emergency" | "sev1" | "sev-1" | "p0" => {
                     !matches!(before, "not" | "non" | "isn't" | "less" | "no")
                 }
-                // "It fails immediately" presses nobody; "do it immediately" does.
+                // "It fails immediately" is not urgent; "do it immediately" is.
                 "immediately" => asks || stressed || reading.words.len() == 1,
                 "now" => stressed || (before == "right" && asks),
                 _ => false,
@@ -154,7 +156,7 @@ pub fn is_urgent(text: &str) -> bool {
     })
 }
 
-/// The words of urgency, of which a text must have one to be read further.
+/// The words of urgency. A text without any of them is not read further.
 const URGENT: [&str; 8] =
     ["urgent", "urgently", "asap", "emergency", "immediately", "now", "sev", "p0"];
 
@@ -169,7 +171,8 @@ fn has_urgent_word(text: &[u8]) -> bool {
     pieces.any(|piece| first(piece) && URGENT.iter().any(|word| begins(piece, word)))
 }
 
-/// Of each byte: whether it is a letter or digit of ASCII, and whether a word of urgency begins with it.
+/// For each byte: whether it is an ASCII letter or digit, and whether a word of urgency begins with
+/// it.
 static BEGINS: [u8; 256] = {
     let (mut table, mut byte) = ([0; 256], 0_usize);
     while byte < 256 {
@@ -191,7 +194,7 @@ static BEGINS: [u8; 256] = {
 const LETTER: u8 = 1;
 const FIRST: u8 = 2;
 
-/// A message without a word: a question mark, emoji, a bare name, or nothing of its own at all.
+/// A message without words: a question mark, emoji, a bare name, or nothing of its own at all.
 fn wordless(lower: &Lower, reading: &Reading<'_>) -> Intent {
     match () {
         () if reading.sentences.iter().any(|s| s.asks) => Intent::Question,
@@ -200,7 +203,7 @@ fn wordless(lower: &Lower, reading: &Reading<'_>) -> Intent {
     }
 }
 
-/// Whether signs alone say yes or no.
+/// Whether symbols alone say yes or no.
 fn consents(text: &str) -> bool {
     text.contains(['👍', '👌', '✅', '👎', '🚀']) && !text.contains(QUESTION_MARKS)
 }
@@ -214,32 +217,33 @@ fn wordless_answer(text: &str, before: Option<Before>) -> Option<Intent> {
 }
 
 impl Before {
-    /// Whether a person surely answers this message, and not another.
+    /// Whether a person certainly answers this message and not another.
     fn is_tied(&self) -> bool {
         self.by_person && self.link != Link::Previous
     }
 
-    /// Whether it waits for an answer in words.
+    /// Whether it waits for a worded answer.
     fn asks(&self) -> bool {
         waits(self.intent)
     }
 }
 
-/// Whether a message of this intent waits for an answer in words.
+/// Whether a message with this intent waits for a worded answer.
 pub fn waits(intent: Intent) -> bool {
     matches!(intent, Intent::Question | Intent::Approval | Intent::Request)
 }
 
-/// What the message is as an answer to the one before, if it is one.
+/// The intent of the message as an answer to the one before, if it is one.
 fn answer(reading: &Reading<'_>, evidence: &Evidence, before: Option<Before>) -> Option<Intent> {
     let before = before?;
     let tied = before.is_tied();
-    // "No, thanks" is an answer where it is surely one to that question.
+    // "No, thanks" is an answer if it is certainly tied to that question.
     let thanks = evidence.thanks && !tied;
     if !(evidence.yes || evidence.no) || evidence.asks() || thanks {
         return None;
     }
-    // "ok" and the like take note of what was said; they answer only where consent was wanted, or an answer is due.
+    // "ok" and similar words acknowledge what was said. They count as an answer only if consent was
+    // asked for or an answer is due.
     let bare = matches!(
         reading.words[0],
         "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine"

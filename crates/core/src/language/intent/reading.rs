@@ -1,11 +1,11 @@
-//! A text as the rules of intent read it: its prose in lower case, as words in sentences.
+//! A text prepared for the intent rules: its prose in lower case, as words in sentences.
 
 use std::ops::Range;
 
 use crate::language::prose::prose;
 
-/// The prose of a text, ready to be read: lower case, straight apostrophes, no `@names`, and a line break
-/// wherever something was left out.
+/// The prose of a text in lower case, with straight apostrophes and without `@names`, and with a
+/// line break wherever something was left out.
 pub(super) struct Lower(String);
 
 /// Words and sentences over a [`Lower`].
@@ -24,7 +24,8 @@ pub(super) struct Sentence {
     pub exclaims: bool,
 }
 
-/// So many words are read; an intent shows itself before, or in the last sentence of so many bytes.
+/// At most this many words are read. An intent shows within them, or in the last sentence of at
+/// most this many bytes.
 const WORDS: usize = 2_000;
 
 impl Lower {
@@ -47,8 +48,8 @@ impl Lower {
         &self.0
     }
 
-    /// The words, without a leading address (`scout: …`, `scout, …`) unless `is_word` knows its name as an
-    /// ordinary word.
+    /// The words, without a leading address (`scout: …`, `scout, …`) unless `is_word` says that its
+    /// name is an ordinary word.
     pub(super) fn read(&self, is_word: fn(&str) -> bool) -> Reading<'_> {
         let body = &self.0[address(&self.0, is_word)..];
         let mut reading = Reading { words: Vec::new(), sentences: Vec::new() };
@@ -58,7 +59,7 @@ impl Lower {
         let mut chars = body.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             let class = class(c);
-            // A point inside a word (`v1.2`, `main.rs`) ends nothing.
+            // A point inside a word (`v1.2`, `main.rs`) does not end a sentence.
             let inner = c == '.'
                 && word.is_some()
                 && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric());
@@ -107,7 +108,7 @@ fn push(lower: &mut String, prose: &str) {
     }
 }
 
-/// The same for prose in ASCII, in pieces that hold nothing to be left out.
+/// The same for ASCII prose, in pieces with nothing to leave out.
 fn push_ascii(lower: &mut String, prose: &str) {
     let from = lower.len();
     let bytes = prose.as_bytes();
@@ -159,7 +160,7 @@ impl Reading<'_> {
     }
 }
 
-/// What a character is to the reader; of ASCII it is known beforehand.
+/// The class of a character; precomputed for ASCII.
 fn class(c: char) -> u8 {
     static ASCII: [u8; 128] = {
         let (mut table, mut byte) = ([0; 128], 0_u8);
@@ -187,7 +188,7 @@ const fn bits(letter: bool, stop: bool, space: bool) -> u8 {
     (letter as u8 * LETTER) | (stop as u8 * STOP) | (space as u8 * SPACE)
 }
 
-/// A letter of a word. An apostrophe or hyphen holds two parts of one together.
+/// A letter of a word. An apostrophe or hyphen joins two parts of one word.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || is_joint(c) || matches!(c, '+' | '%' | '/' | '_')
 }
@@ -204,17 +205,17 @@ fn is_stop(c: char) -> bool {
         || QUESTION_MARKS.contains(&c)
 }
 
-/// Where the text begins after a leading address.
+/// Where the text begins, after a leading address.
 fn address(text: &str, is_word: fn(&str) -> bool) -> usize {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '|' | '[' | ']');
     let mut at = 0;
-    // A few may be addressed together; more is a list of something else.
+    // A few names may be addressed together; more is some other list.
     for _ in 0..8 {
         let rest = text[at..].trim_start();
         let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
         let after = rest[name.len()..].trim_start_matches(' ');
         let mark = after.chars().next().filter(|c| matches!(c, ':' | ',' | '：' | '，'));
-        // An empty name is what is left of `@name:`.
+        // `@name:` leaves an empty name.
         let Some(mark) = mark.filter(|_| name.is_empty() || !is_word(name)) else { break };
         at = text.len() - after.len() + mark.len_utf8();
     }
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn prose_in_ascii_is_read_as_any_other() {
-        // All texts of these letters, up to so many.
+        // All texts of these letters, up to a maximum length.
         let letters = ['a', 'B', '@', '`', '.', ' ', '!'];
         let mut texts = vec![String::new()];
         for _ in 0..6 {

@@ -276,7 +276,7 @@ fn an_answer_is_read_with_the_question_that_it_is_tied_to() {
         let read = read(text, Some(before));
         assert_eq!(read, Read { intent, answers }, "{text:?} to {before:?}");
     }
-    // Two agents' courtesies stay courtesies.
+    // Courtesies between two agents stay courtesies.
     let by_agent = Before { by_person: false, ..request };
     for text in ["ok", "on it", "great", "👍"] {
         assert!(intent(text, Some(by_agent)).is_courtesy(), "{text:?}");

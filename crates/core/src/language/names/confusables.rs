@@ -1,8 +1,9 @@
-//! What a name looks like: which letters nobody sees, and which other name it is taken for (Unicode UTS 39).
+//! Lookalike names: invisible letters, and names that can be mistaken for each other (Unicode UTS
+//! 39).
 //!
-//! Two names look alike when their skeletons are the same, as they are written or in lower case: `scout` and the same
-//! with a Cyrillic `о`, `paypal` and `paypa1`. The same name, whatever its case, is not another that looks like it:
-//! whether it may be given twice is for whoever gives it.
+//! Two names look alike if their skeletons are equal, as written or in lower case: `scout` and the
+//! same with a Cyrillic `о`, `paypal` and `paypa1`. A name that differs only in case is the same
+//! name, not a lookalike. The caller decides whether a name may be used twice.
 
 use std::collections::HashMap;
 
@@ -11,14 +12,14 @@ use unicode_security::confusable_detection::skeleton;
 use super::{Target, fold};
 use crate::model::text::is_unseen;
 
-/// Names by what they look like, with whoever is shown by them.
+/// Names by their skeleton, with the target that uses each.
 #[derive(Clone, Debug, Default)]
 pub struct Confusables {
     names: HashMap<Box<str>, Vec<(Box<str>, Target)>>,
 }
 
 impl Confusables {
-    /// `target` is shown by this name. Doing so twice is the same as once.
+    /// Records that `target` uses this name. Idempotent.
     pub fn insert(&mut self, name: &str, target: Target) {
         for look in looks_of(name) {
             let shown = self.names.entry(look.into()).or_default();
@@ -28,7 +29,7 @@ impl Confusables {
         }
     }
 
-    /// It is not shown by this name any more.
+    /// `target` no longer uses this name.
     pub fn remove(&mut self, name: &str, target: Target) {
         for look in looks_of(name) {
             if let Some(shown) = self.names.get_mut(look.as_str()) {
@@ -40,7 +41,7 @@ impl Confusables {
         }
     }
 
-    /// The same name in whatever case, where another is shown by it.
+    /// The same name in any case, if another target uses it.
     pub fn named(&self, name: &str, of: Target) -> Option<&str> {
         let folded = fold(name);
         let shown = looks_of(name).into_iter().filter_map(|look| self.names.get(look.as_str()));
@@ -48,7 +49,7 @@ impl Confusables {
         others.next().map(|(n, _)| &**n)
     }
 
-    /// Another's name that this one would be taken for, if there is one.
+    /// Another target's name that looks like this one, if there is one.
     pub fn resembled(&self, name: &str, of: Option<Target>) -> Option<&str> {
         let folded = fold(name);
         let shown = looks_of(name).into_iter().filter_map(|look| self.names.get(look.as_str()));
@@ -57,14 +58,14 @@ impl Confusables {
     }
 }
 
-/// Whether two names look alike, the same one included.
+/// Whether two names look alike, including equal names.
 pub fn look_alike(one: &str, other: &str) -> bool {
     let others = looks_of(other);
     looks_of(one).iter().any(|look| others.contains(look))
 }
 
-/// The first letter that nobody sees, or that reorders what stands around it. A joiner is none where scripts and
-/// pictures need it: between two that are not ASCII.
+/// The first character that is invisible or that reorders the text around it. A joiner is allowed
+/// where scripts and emoji need it: between two non-ASCII characters.
 pub fn unseen(text: &str) -> Option<char> {
     let mut before: Option<char> = None;
     let mut chars = text.chars().peekable();
@@ -80,13 +81,13 @@ pub fn unseen(text: &str) -> Option<char> {
     None
 }
 
-/// A name without space around it and the sign before it.
+/// A name without surrounding space and without its leading sign.
 pub fn bare(name: &str) -> &str {
     name.trim().trim_start_matches(['@', '#']).trim_start()
 }
 
-/// In lower case, as it is written, and what that looks like in lower case: `AIice` is `Alice` to whoever reads it. Space
-/// around it and the sign before it are nothing that a reader tells names by.
+/// The skeletons of a name: in lower case as it is written, and in lower case as it looks. Readers
+/// take `AIice` for `Alice`. Surrounding space and the leading sign do not distinguish names.
 fn looks_of(name: &str) -> Vec<String> {
     let name = bare(name);
     let folded: String = skeleton(&fold(name)).collect();

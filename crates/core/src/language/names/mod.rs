@@ -1,12 +1,12 @@
-//! Names: who answers to which, and where a text names somebody.
+//! Names: which target each name belongs to, and where a text names somebody.
 //!
-//! A name is found whole and longest first, whatever its case or script (design section 5,
-//! "Directedness"): `@scout-2` is not `@scout`, and `@scout.` is. A name that two answer to resolves to
-//! nobody. Only a text's own prose names anybody ([`super::prose`]).
+//! A name is matched whole and longest first, in any case and script (design section 5,
+//! "Directedness"): `@scout-2` is not `@scout`, and `@scout.` is. A name shared by two targets
+//! resolves to nobody. Only the author's own prose names anybody ([`super::prose`]).
 //!
-//! Folding is by letter, without normalisation: two spellings of one accent are two names, and letters of
-//! two scripts that look alike are too. That nobody is given a name that is taken for another's is seen to
-//! by [`looks`].
+//! Folding is by letter, without normalisation: two encodings of one accented letter are two names,
+//! and so are lookalike letters of two scripts. [`looks`] prevents a member from getting a name
+//! that can be mistaken for another's.
 
 pub mod confusables;
 pub mod rules;
@@ -20,21 +20,21 @@ use crate::model::limits;
 pub use scan::{Mention, mentions};
 pub use unknown::unknown;
 
-/// What a name names.
+/// The target of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     Member(MemberKey),
     Role(RoleKey),
 }
 
-/// Every name of a workspace, folded, with whoever claims it.
+/// Every name of a workspace, folded, with the targets that use it.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     claims: HashMap<Box<str>, Vec<Target>>,
 }
 
 impl Index {
-    /// Lets `target` answer to `name`. Doing so twice is the same as once.
+    /// Adds `name` for `target`. Idempotent.
     pub fn insert(&mut self, name: &str, target: Target) {
         let claims = self.claims.entry(fold(name).into()).or_default();
         if !claims.contains(&target) {
@@ -42,7 +42,7 @@ impl Index {
         }
     }
 
-    /// Takes the name from `target`; whoever else claims it keeps it.
+    /// Removes the name from `target`; other targets keep it.
     pub fn remove(&mut self, name: &str, target: Target) {
         let name = fold(name);
         if let Some(claims) = self.claims.get_mut(name.as_str()) {
@@ -58,17 +58,17 @@ impl Index {
         self.insert(new, target);
     }
 
-    /// Whom the name means, in any case; none when nobody answers to it, or more than one.
+    /// The target of the name, in any case; none when no target or more than one uses it.
     pub fn get(&self, name: &str) -> Option<Target> {
         self.folded(&fold(name))
     }
 
-    /// Whether anybody answers to the name, even if it is ambiguous.
+    /// Whether any target uses the name, even if it is ambiguous.
     pub fn is_taken(&self, name: &str) -> bool {
         self.claims.contains_key(fold(name).as_str())
     }
 
-    /// Names in it, ambiguous ones counted once.
+    /// The number of names; ambiguous ones count once.
     pub fn len(&self) -> usize {
         self.claims.len()
     }
@@ -84,13 +84,13 @@ impl Index {
         }
     }
 
-    /// Whether the folded name is known at all, so that a shorter one is not tried in its place.
+    /// Whether the folded name is known at all, so that a shorter one is not tried instead.
     fn knows(&self, name: &str) -> bool {
         self.claims.contains_key(name)
     }
 }
 
-/// Whether a handle, role name or member id may be so called: 1 to 64 bytes of letters and digits of any
+/// Whether a handle, role name or member id is valid: 1 to 64 bytes of letters and digits of any
 /// script, `_`, `-` and `.`, with at least one letter or digit.
 pub fn valid_handle(name: &str) -> bool {
     if name.is_empty() || name.len() > limits::HANDLE_BYTES {
@@ -100,7 +100,8 @@ pub fn valid_handle(name: &str) -> bool {
     let mut chars = name.chars().peekable();
     let mut has_letter = false;
     while let Some(c) = chars.next() {
-        // A joiner is invisible, so it is let in only where scripts need one: inside a word that is not ASCII.
+        // A joiner is invisible, so it is allowed only where scripts need one: inside a non-ASCII
+        // word.
         let inside = |c: Option<char>| {
             c.is_some_and(|c| !c.is_ascii() && (c.is_alphanumeric() || is_mark(c)))
         };
@@ -118,7 +119,7 @@ pub fn valid_handle(name: &str) -> bool {
     has_letter
 }
 
-/// A name as it is compared: lower case, without joiners, with one small sigma.
+/// A name in the form that is compared: lower case, without joiners, with one small sigma.
 pub fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     name.chars().for_each(|c| fold_char(c, &mut folded));
@@ -134,12 +135,12 @@ fn fold_char(c: char, into: &mut String) {
     }
 }
 
-/// A letter, digit or mark that a name may consist of.
+/// A letter, digit or mark that a name may contain.
 fn is_name_char(c: char) -> bool {
     matches!(c, '_' | '-' | '.') || c.is_alphanumeric() || is_mark(c) || is_joiner(c)
 }
 
-/// The joiners, which Persian and Indic names need and which fold away.
+/// The joiners. Persian and Indic names need them, and folding removes them.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
@@ -159,8 +160,8 @@ fn is_mark(c: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Scripts that put no space between words, or hang particles on a name, so that a name may end inside a
-/// run of letters: Han, kana, Hangul, Thai, Lao, Myanmar, Khmer.
+/// Scripts that put no space between words or attach particles to a name, so that a name may end
+/// inside a run of letters: Han, kana, Hangul, Thai, Lao, Myanmar, Khmer.
 fn is_spaceless(c: char) -> bool {
     !is_mark(c)
         && matches!(c,

@@ -1,11 +1,11 @@
-//! What a name may be that somebody gives: handles, titles and display names.
+//! Validation of names that members choose: handles, titles and display names.
 
 use crate::language::names::confusables::unseen;
 use crate::language::names::valid_handle;
 use crate::model::error::Refusal;
 use crate::model::limits;
 
-/// Handles: of members, roles and streams.
+/// Handles of members, roles and streams.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     if name.len() > limits::HANDLE_BYTES {
         let max = limits::HANDLE_BYTES;
@@ -19,7 +19,7 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Titles and display names: one line, not too long.
+/// Titles and display names: one line of limited length.
 pub fn check_title(what: &str, text: Option<&str>) -> Result<(), Refusal> {
     let Some(text) = text else { return Ok(()) };
     if text.len() > limits::TITLE_BYTES {

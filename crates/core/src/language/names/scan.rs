@@ -1,7 +1,7 @@
-//! Finding names in a text.
+//! Finds names in a text.
 //!
-//! One pass over the prose, with a bounded look at each `@`: time is linear in the text, and at most
-//! [`limits::MENTIONS_PER_MESSAGE`] names are looked up.
+//! One pass over the prose, with a bounded look at each `@`. Time is linear in the text, and at
+//! most [`limits::MENTIONS_PER_MESSAGE`] names are looked up.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::{Index, Target, fold_char, is_joiner, is_name_char, is_spaceless};
 use crate::language::prose::prose;
 use crate::model::limits;
 
-/// A place in a text where somebody is named.
+/// A place in a text that names somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention {
     pub target: Target,
-    /// Bytes; the `@` is included where there is one.
+    /// Byte offset; includes the `@` if there is one.
     pub start: usize,
     pub end: usize,
-    /// Whether it opens the message: only names, greetings and punctuation stand before it.
+    /// Whether it opens the message: only names, greetings and punctuation come before it.
     pub at_start: bool,
 }
 
-/// Whoever the text names, in the order of the text: `@name` anywhere in its prose, and `name:` or
-/// `name,` at its very start. One who is named twice is in it twice.
+/// The names in the text, in order: `@name` anywhere in its prose, and `name:` or `name,` at its
+/// very start. A member who is named twice appears twice.
 pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
     if index.is_empty() {
         return Vec::new();
@@ -29,23 +29,24 @@ pub fn mentions(text: &str, index: &Index) -> Vec<Mention> {
     scan(text, index, None)
 }
 
-/// Who hears of names that nobody answers to.
+/// Receives the names that match no target.
 pub(super) type Missed<'a> = &'a mut dyn FnMut(Range<usize>, usize);
 
-/// The same; `missed` hears of each `@name` that nobody in the index answers to: where the name stands without its sign,
-/// and where the prose around it ends.
+/// The same. `missed` also receives each `@name` that matches nothing in the index: the range of
+/// the name without its sign, and where the surrounding prose ends.
 pub(super) fn scan(text: &str, index: &Index, mut missed: Option<Missed<'_>>) -> Vec<Mention> {
     let wide = text.contains('＠');
     let mut scan = Scan { text, index, wide, found: Vec::new(), looked_up: 0, opening: true };
     let signed = wide || text.contains('@');
     if !signed && !text.trim_start().starts_with('>') {
-        // Nothing but a plain name can be there, and only in front: no need to read the rest.
+        // Only a plain name can occur, and only at the front, so the rest need not be read.
         scan.plain_names(0..text.len());
         return scan.found;
     }
     let mut last: Option<usize> = None;
     for range in prose(text) {
-        // What was left out before it on its line is part of the text all the same; quoted lines are not.
+        // Text left out earlier on the same line still counts as part of the text; quoted lines do
+        // not.
         let line = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
         let gap = &text[last.unwrap_or(line)..range.start];
         scan.opening &= gap.chars().all(char::is_whitespace);
@@ -60,11 +61,11 @@ pub(super) fn scan(text: &str, index: &Index, mut missed: Option<Missed<'_>>) ->
 struct Scan<'a> {
     text: &'a str,
     index: &'a Index,
-    /// The other sign stands in the text too.
+    /// The text also contains the full-width sign.
     wide: bool,
     found: Vec<Mention>,
     looked_up: usize,
-    /// Whether nothing but names, greetings and punctuation has been met.
+    /// Only names, greetings and punctuation have been seen so far.
     opening: bool,
 }
 
@@ -98,7 +99,7 @@ impl Scan<'_> {
     /// `@name` in `range`.
     fn signed_names(&mut self, range: Range<usize>, missed: &mut Option<Missed<'_>>) {
         let mut at = range.start;
-        // Where the last name ended: a sign right after it belongs to no address.
+        // Where the last name ended: a sign right after it is not part of an address.
         let mut after_name = None;
         while let Some(sign) = self.sign(at..range.end) {
             let before = &self.text[at..sign];
@@ -118,7 +119,7 @@ impl Scan<'_> {
             }
             self.opening &= named.is_some();
             at = named.map_or(end, |(_, end)| end);
-            // Two signs without a name between them are one.
+            // Two signs without a name in between count as one.
             after_name = (named.is_some() || end == next).then_some(at);
         }
     }
@@ -130,7 +131,8 @@ impl Scan<'_> {
         found.map(|found| range.start + found)
     }
 
-    /// The longest known name that `name` begins with and may end there. `limit` is the end of the prose.
+    /// The longest known name that is a prefix of `name` and may end there. `limit` is the end of
+    /// the prose.
     fn resolve(&mut self, name: Range<usize>, limit: usize) -> Option<(Target, usize)> {
         if name.is_empty() || !self.may_look_up() || self.goes_on(name.end, limit) {
             return None;
@@ -145,7 +147,7 @@ impl Scan<'_> {
         None
     }
 
-    /// Whether nobody answers to a name that begins as this one does.
+    /// Whether no target has a name that begins like this one.
     fn is_unknown(&self, name: Range<usize>, limit: usize) -> bool {
         if name.is_empty() || self.goes_on(name.end, limit) {
             return false;
@@ -154,8 +156,8 @@ impl Scan<'_> {
         !ends.into_iter().any(|(length, _)| self.index.knows(&folded[..length]))
     }
 
-    /// Whether what follows makes the name part of something longer: a package (`@scope/name`) or an
-    /// address on another server (`@name@host.name`).
+    /// Whether what follows makes the name part of something longer: a package (`@scope/name`) or
+    /// an address on another server (`@name@host.name`).
     fn goes_on(&self, end: usize, limit: usize) -> bool {
         let mut after = self.text[end..limit].chars();
         match after.next() {
@@ -175,7 +177,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a text that begins so still opens: it has greetings and punctuation only.
+/// Whether a text with this beginning still counts as the opening: it has greetings and punctuation
+/// only.
 fn opens(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).all(|word| word.is_empty() || is_greeting(word))
 }
@@ -186,8 +189,8 @@ fn is_greeting(word: &str) -> bool {
     GREETINGS.iter().any(|greeting| word.eq_ignore_ascii_case(greeting))
 }
 
-/// Whether a sign after this text is free to name somebody: what stands right before it is neither the first
-/// half of an e-mail address nor a backslash, which takes its meaning from it.
+/// Whether a sign after this text can name somebody: it does not follow the first half of an e-mail
+/// address or a backslash that escapes it.
 fn is_free(before: &str) -> bool {
     let stem = before.trim_end_matches(['_', '-', '+', '%']);
     match stem.chars().next_back() {
@@ -197,13 +200,13 @@ fn is_free(before: &str) -> bool {
     }
 }
 
-/// The length of the run of letters of a name that `text` begins with.
+/// The length of the run of name characters that `text` begins with.
 fn run(text: &str) -> usize {
     text.find(|c| !is_name_char(c)).unwrap_or(text.len())
 }
 
-/// The folded start of a run, and where a name in it may end: bytes of the folded text, and of the run.
-/// Shortest first. Names are short, so only so much of the run is looked at.
+/// The folded start of a run, and where a name in it may end: in bytes of the folded text and of
+/// the run, shortest first. Names are short, so only a limited part of the run is read.
 fn candidates(run: &str) -> (String, Vec<(usize, usize)>) {
     let mut folded = String::new();
     let mut ends = Vec::new();

@@ -68,7 +68,7 @@ fn names_of_any_script_are_found() {
     check("يا @سارة، هل", "سارة");
     check("@ΩΜΈΓΑΣ", "^Ωμέγας");
     check("＠scout 见", "^scout");
-    // The same shape in another script is another name.
+    // Lookalike letters of another script form another name.
     check("@sсout", "");
     check("\u{202e}@scout\u{202c}", "^scout");
     check("🎉🎉🎉", "");
@@ -204,7 +204,7 @@ fn a_name_that_fits_nobody_is_found() {
         ("@scot\nthe build is red", "scot"),
         ("＠scot", "scot"),
         ("@Сара привет", "Сара"),
-        // Known names, and those that two bear, are no such.
+        // Known names and ambiguous names are not reported.
         ("@scout @builder @小明请看", ""),
     ] {
         assert_eq!(missed(text), want, "{text:?}");

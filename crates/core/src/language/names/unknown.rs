@@ -1,16 +1,16 @@
-//! Names with a sign that fit nobody: somebody was to be told, and is not.
+//! Names with an `@` that match nobody: the sender meant to notify somebody who was not notified.
 //!
-//! A text has many an `@` that addresses nobody: packages, decorators, tags of documentation. What looks like one of
-//! those is left out, so that the sender is only bothered about what reads as a name.
+//! A text can have many an `@` that addresses nobody: packages, decorators, documentation tags.
+//! Those are left out, so that the sender is warned only about text that reads as a name.
 
 use std::ops::Range;
 
 use super::{Index, scan, valid_handle};
 
-/// So many are given; whoever writes more of them writes no message.
+/// At most this many are reported. A text with more is not an ordinary message.
 const MOST: usize = 8;
 
-/// The names with `@` in the text's prose that nobody answers to, in the order of the text and each once.
+/// The `@names` in the text's prose that match nobody, in the order of the text, each once.
 pub fn unknown<'t>(text: &'t str, index: &Index) -> Vec<&'t str> {
     let mut names: Vec<&str> = Vec::new();
     let mut missed = |range: Range<usize>, limit| {
@@ -27,7 +27,8 @@ pub fn unknown<'t>(text: &'t str, index: &Index) -> Vec<&'t str> {
     names
 }
 
-/// Whether what stands around it makes it a decorator: `@app.route("/")`, or a line of its own above a declaration.
+/// Whether its context makes it a decorator: `@app.route("/")`, or a line of its own above a
+/// declaration.
 fn is_code(text: &str, name: &Range<usize>, limit: usize) -> bool {
     let after = &text[name.end..limit];
     if after.starts_with(['(', '{', '[', '<', '=', '\\', '/']) {
@@ -70,7 +71,7 @@ const DECLARATIONS: [&str; 22] = [
     "var",
 ];
 
-/// Decorators, annotations and tags that are mostly written without a bracket. Their case counts.
+/// Decorators, annotations and tags that are mostly written without a bracket. Case-sensitive.
 #[rustfmt::skip]
 const ANNOTATIONS: [&str; 94] = [
     // Python.

@@ -1,8 +1,7 @@
-//! Searching what was said: what a word is, in any script; what was asked for; which of what was found comes
-//! first; and the piece of a text that shows why.
+//! Search: splits text into words in any script, parses queries, ranks results, and cuts snippets.
 //!
-//! Invariant: a text and a question are cut into words by one function, so that whatever is in a text is found by
-//! writing it as it stands there. The index itself is the store's; nothing here knows how it is kept.
+//! Invariant: one function splits both texts and queries into words, so text can be found by typing
+//! it as it is written. The index belongs to the store; nothing here depends on how it is kept.
 
 mod query;
 mod rank;

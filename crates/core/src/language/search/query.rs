@@ -1,7 +1,7 @@
-//! What is asked for: terms that must all be there, each a word or words that stand one after the other.
+//! Queries: terms that must all match, each a word or a sequence of adjacent words.
 //!
-//! There is no syntax to get wrong. Quotation marks hold a phrase together; what is written without a space
-//! (`foo.bar`, `東京`) is one as well; everything else that is no word separates words.
+//! There is no syntax to get wrong. Quotation marks hold a phrase together, and so does writing
+//! without spaces (`foo.bar`, `東京`). Anything else that is not a word separates words.
 
 use super::words;
 use crate::model::error::{Code, Refusal};
@@ -13,7 +13,7 @@ pub struct Query {
     pub terms: Vec<Term>,
 }
 
-/// Words that stand one after the other; at least one.
+/// Words that are adjacent in the text; at least one.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Term(#[redact(fixed = 3)] pub Vec<String>);
 
@@ -24,7 +24,7 @@ impl Query {
             return Err(Refusal::new(Code::PayloadTooLarge, what));
         }
         let mut terms: Vec<Term> = Vec::new();
-        // A quotation mark that is not closed holds to the end.
+        // An unclosed quotation mark extends to the end.
         for (n, part) in text.split(['"', '“', '”', '„']).enumerate() {
             match n % 2 {
                 0 => terms.extend(part.split_whitespace().filter_map(Term::read)),
@@ -47,7 +47,7 @@ impl Query {
         }
     }
 
-    /// Whether these words, in order, hold every term.
+    /// Whether these words, in order, contain every term.
     pub fn holds<S: AsRef<str>>(&self, words: &[S]) -> bool {
         self.terms.iter().all(|term| term.first_in(words).is_some())
     }
@@ -59,12 +59,12 @@ impl Term {
         (!found.is_empty()).then_some(Self(found))
     }
 
-    /// How often it stands in these words.
+    /// How often the term occurs in these words.
     pub(super) fn count_in<S: AsRef<str>>(&self, words: &[S]) -> usize {
         words.windows(self.0.len()).filter(|window| self.is(window)).count()
     }
 
-    /// The first place in these words where it stands.
+    /// The first position in these words where the term occurs.
     pub(super) fn first_in<S: AsRef<str>>(&self, words: &[S]) -> Option<usize> {
         words.windows(self.0.len()).position(|window| self.is(window))
     }

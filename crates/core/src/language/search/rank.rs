@@ -1,24 +1,25 @@
-//! Which of what was found comes first.
+//! Ranks search results.
 //!
-//! What holds a term more often, and says less beside it, is more about it (BM25, without the rarity of words:
-//! everything found holds every term, so that rarity would weigh all alike). Terms that stand together as they
-//! were asked for count more. Of what is as good the newer comes first, and newness alone outweighs little: it
-//! makes up to half of a score more.
+//! A text scores higher if it contains a term more often and is shorter (BM25 without term rarity:
+//! every result contains every term, so rarity would weigh all alike). Terms that are adjacent as
+//! in the query count more. Newer texts win between equal ones, but recency counts little: it adds
+//! at most half of a score.
 
 use super::{Query, Term};
 
-/// How soon more of the same stops to count: BM25's k1.
+/// How soon repetitions stop counting: BM25's k1.
 const SATURATION: f32 = 1.2;
 /// How much length counts: BM25's b.
 const LENGTH: f32 = 0.75;
-/// Words of a usual message.
+/// Number of words in a typical message.
 const USUAL: f32 = 24.0;
-/// What all terms standing together, in order, are worth.
+/// The bonus when all terms are adjacent and in order.
 const TOGETHER: f32 = 1.0;
-/// After so long newness is worth half of what it was.
+/// The recency bonus halves after this time.
 const HALF_LIFE_MS: f32 = 30.0 * 24.0 * 3_600_000.0;
 
-/// The rank of a text that holds every term, higher first; `age_ms` is how long ago it was said.
+/// The score of a text that contains every term, higher is better. `age_ms` is the age of the
+/// message.
 pub fn score<S: AsRef<str>>(query: &Query, words: &[S], age_ms: i64) -> f32 {
     let length = SATURATION * (1.0 - LENGTH + LENGTH * words.len() as f32 / USUAL);
     let weigh = |term: &Term| {
@@ -54,7 +55,7 @@ mod tests {
             ("deploy", ("deploy deploy now", 0), ("deploy it all now", 0)),
             ("deploy failed", ("the deploy failed", 0), ("failed to see a deploy", 0)),
             ("deploy", ("deploy failed", 0), ("deploy failed", DAY)),
-            // Better beats newer.
+            // A better match beats a newer one.
             ("deploy", ("deploy failed", 300 * DAY), (&*long, 0)),
         ] {
             let query = Query::read(query).unwrap();

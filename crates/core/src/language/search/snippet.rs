@@ -1,13 +1,13 @@
-//! The piece of a text that shows why it was found.
+//! The part of a text that shows why it was found.
 
 use super::{Query, Word, words};
 
 /// Longest snippet in characters: two lines.
 const CHARS: usize = 200;
-/// Characters shown before what was found.
+/// Characters shown before the first match.
 const BEFORE: usize = 40;
 
-/// A stretch of a text: what was found, or what stands between.
+/// A part of a snippet: a match, or the text between matches.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Piece {
     #[redact(fixed = 3)]
@@ -15,8 +15,9 @@ pub struct Piece {
     pub found: bool,
 }
 
-/// The stretch around what was found first, with all that was found in it marked; none when the text does not
-/// hold every term. White space and control characters are shown as spaces, what was left out as `…`.
+/// The text around the first match, with all matches in it marked; none when the text does not
+/// contain every term. White space and control characters are shown as spaces, and omitted text as
+/// `…`.
 pub fn snippet(query: &Query, text: &str) -> Option<Vec<Piece>> {
     let words = words(text);
     let folded: Vec<&str> = words.iter().map(|word| &*word.folded).collect();
@@ -44,7 +45,7 @@ pub fn snippet(query: &Query, text: &str) -> Option<Vec<Piece>> {
     Some(pieces.0)
 }
 
-/// What was found, in bytes, in order and without overlaps.
+/// The matches as byte ranges, in order and without overlaps.
 fn marks(query: &Query, words: &[Word], folded: &[&str]) -> Vec<(usize, usize)> {
     let mut marks: Vec<(usize, usize)> = Vec::new();
     for term in &query.terms {
@@ -66,7 +67,7 @@ fn marks(query: &Query, words: &[Word], folded: &[&str]) -> Vec<(usize, usize)> 
     merged
 }
 
-/// So many characters on or back from a boundary.
+/// Moves this many characters forward or back from a boundary.
 fn step(text: &str, at: usize, by: isize) -> usize {
     match by {
         0.. => text[at..].char_indices().nth(by as usize).map_or(text.len(), |(n, _)| at + n),

@@ -1,24 +1,27 @@
-//! Cutting a text into words.
+//! Splits a text into words.
 //!
-//! A run of letters, digits and their marks is one word, folded: without case, without the accents of Latin,
-//! Greek and Cyrillic letters, without the wide and other compatible forms of one letter. Scripts that put no
-//! spaces between words (Chinese, Japanese, Thai and others), and Korean, whose words carry their particles along,
-//! are cut into single characters: a part of what was written is then found as that part, as a phrase. So are emoji.
+//! A run of letters, digits and their marks is one word. It is folded: without case, without the
+//! accents of Latin, Greek and Cyrillic letters, and without full-width and other compatibility
+//! forms. Scripts without spaces between words (Chinese, Japanese, Thai and others), and Korean,
+//! which attaches particles to words, are split into single characters, so that a part of a run is
+//! found as a phrase. Emoji are split the same way.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longest word that is kept apart, in bytes; of a longer one, of no language, the beginning counts.
+/// Longest word that is kept distinct, in bytes. A longer one is no word of a language; only its
+/// beginning counts.
 const WORD_BYTES: usize = 64;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// As it is compared: folded, never empty, without white space, and ASCII only where it is alphanumeric.
+    /// The word in the form that is compared: folded, never empty, without white space, and
+    /// alphanumeric if ASCII.
     pub folded: String,
-    /// Where it stands in the text, in bytes.
+    /// Its byte range in the text.
     pub at: Range<usize>,
 }
 
@@ -49,9 +52,9 @@ pub fn words(text: &str) -> Vec<Word> {
 fn word(text: &str, at: Range<usize>) -> Option<Word> {
     let mut folded = String::with_capacity(at.len());
     let plain = text[at.clone()].nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
-    // Compatible forms may bring spaces and signs with them.
+    // Compatibility forms may introduce spaces and signs.
     for c in plain.filter(|c| c.is_alphanumeric() || !c.is_ascii() && !c.is_whitespace()) {
-        // The sigma that ends a word is the same letter.
+        // The final sigma is the same letter.
         let c = if c == 'ς' { 'σ' } else { c };
         if folded.len() + c.len_utf8() > WORD_BYTES {
             break;
@@ -61,14 +64,15 @@ fn word(text: &str, at: Range<usize>) -> Option<Word> {
     (!folded.is_empty()).then_some(Word { folded, at })
 }
 
-/// Combining marks of the scripts that are read without them: U+0300 to U+036F.
+/// Combining marks that are ignored in the scripts that use them as accents: U+0300 to U+036F.
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 fn folded_alone(c: char) -> char {
     let mut same = std::iter::once(c).nfkc().filter(|c| !c.is_whitespace());
-    // A form that stands for several characters, or for ASCII ones, stays as it is: one character, one word.
+    // A form that expands to several characters, or to ASCII ones, stays as it is: one character,
+    // one word.
     match (same.next(), same.next()) {
         (Some(one), None) if !one.is_ascii() => one,
         _ => c,
@@ -106,7 +110,7 @@ mod tests {
             ("Deploy FAILED: retry_count=3!", "deploy failed retry count 3"),
             ("https://example.org/a-b.html", "https example org a b html"),
             ("Müller, naïve café", "muller naive cafe"),
-            // The same letters, composed otherwise.
+            // The same letters in another composition.
             ("Mu\u{308}ller", "muller"),
             ("ΟΔΥΣΣΕΥΣ Οδυσσεύς", "οδυσσευσ οδυσσευσ"),
             ("Ёлка и чай", "елка и чаи"),
@@ -126,7 +130,7 @@ mod tests {
         ] {
             assert_eq!(folded(text), cut, "{text}");
         }
-        // The signs of its vowels belong to the word in Hindi.
+        // In Hindi the vowel signs are part of the word.
         assert_eq!(words("हिन्दी में लिखा").len(), 3);
         assert_eq!(words(&"x".repeat(1_000))[0].folded.len(), WORD_BYTES);
     }

@@ -1,6 +1,7 @@
-//! Reads one field of canonical JSON, which the core keeps as text.
+//! Reads single fields of canonical JSON, which the core keeps as text.
 
-/// A text or a number of canonical JSON's outermost object, as it stands there: the same text has one form.
+/// A string or number of the outermost object of canonical JSON, exactly as written: equal strings
+/// have one form.
 pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = json.strip_prefix('{')?;
     loop {
@@ -16,7 +17,7 @@ pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// What stands in quotes at the beginning, and what follows it.
+/// The quoted string at the beginning, and the text after it.
 fn quoted(json: &str) -> Option<(&str, &str)> {
     let inner = json.strip_prefix('"')?;
     let mut escaped = false;
@@ -31,7 +32,7 @@ fn quoted(json: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What follows the value at the beginning.
+/// The text after the value at the beginning.
 fn past(json: &str) -> Option<&str> {
     let (mut rest, mut depth) = (json, 0_usize);
     loop {

@@ -1,4 +1,5 @@
-//! A thread's work in a few sentences. Names come from the caller; what is in quotation marks is its author's.
+//! Summarises a thread's work in a few sentences. The caller supplies names; text in quotation
+//! marks is its author's.
 
 use std::fmt::Write;
 
@@ -7,13 +8,13 @@ use crate::model::ids::MemberKey;
 use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
 
-/// Things of one kind that are named; the others are counted.
+/// How many items of one kind are named; the rest are counted.
 const NAMED: usize = 10;
-/// Characters of a quotation.
+/// Longest quotation in characters.
 const QUOTED: usize = 120;
 
 impl Activity {
-    /// All of it, of a thread with `n` messages; `name` is how a member is called.
+    /// The summary of a thread with `n` messages. `name` returns a member's displayed name.
     pub fn summary(
         &self,
         n: u64,
@@ -72,7 +73,8 @@ impl Activity {
         text
     }
 
-    /// Who was asked and has not answered; and who asked for another review of what others found, while that is open.
+    /// Members who were asked and have not answered, and members who asked for another review of
+    /// findings that are still open.
     fn waiting(&self, name: &dyn Fn(MemberKey) -> String) -> Vec<String> {
         let line = |by, of, seq: u64| format!("{} waits for {} (#{seq})", name(by), name(of));
         let mut all: Vec<_> =
@@ -107,13 +109,13 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", plain(text, QUOTED).replace('"', "'"))
 }
 
-/// An id as its giver wrote it, where it can be taken for nothing else.
+/// An id as its author wrote it, if it cannot be mistaken for anything else.
 fn named(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '/');
     if id.chars().all(is_plain) { plain(id, QUOTED) } else { quote(id) }
 }
 
-/// On one line, without letters that nobody sees, and not too long.
+/// The text on one line, without invisible characters, and shortened.
 fn plain(text: &str, most: usize) -> String {
     let text: String = text.chars().filter(|c| c.is_control() || !is_unseen(*c)).collect();
     let line: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();

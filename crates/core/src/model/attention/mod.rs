@@ -1,6 +1,6 @@
-//! What is decided about a message: who is told, and what each of them owes.
+//! Attention decisions: who is notified of a message, and what each member owes.
 //!
-//! [`Decision`] is the whole answer for one member, and is stored as data with the event.
+//! [`Decision`] is the whole answer for one member and is stored as data with the event.
 
 mod words;
 
@@ -39,7 +39,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether a member in this mode is told of the event at all: it costs a delivery.
+    /// Whether a member in this mode is notified of the event at all, which costs a delivery.
     pub fn tells(self) -> bool {
         matches!(self, Self::Immediate | Self::Buffered | Self::Notify)
     }
@@ -59,7 +59,7 @@ pub enum Priority {
     Urgent,
 }
 
-/// What a message wants, read from it and the one before it.
+/// What a message wants, derived from it and the message before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Intent {
     Request,
@@ -75,7 +75,8 @@ pub enum Intent {
 }
 
 impl Intent {
-    /// Whether it asks somebody to do or say something. An agent's message that does not, obliges nobody.
+    /// Whether it asks somebody to do or say something. An agent's message that does not creates no
+    /// obligation.
     pub fn asks(self) -> bool {
         matches!(
             self,
@@ -88,27 +89,27 @@ impl Intent {
         )
     }
 
-    /// Whether it is gratitude, acknowledgement or filler, which needs no sentence in return.
+    /// Whether it is gratitude, acknowledgement or filler, which needs no worded reply.
     pub fn is_courtesy(self) -> bool {
         matches!(self, Self::Thanks | Self::Social)
     }
 }
 
-/// The rule that settled a member's directedness, in the order in which they are tried. Its name is the
-/// `attention.reason` on the wire and in `chorus why`.
+/// The rule that decided a member's directedness, in the order in which rules are tried. Its name
+/// is the `attention.reason` on the wire and in `chorus why`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// A direct message to this member.
     DirectMessage,
     /// The sender named this member as recipient.
     Recipient,
-    /// Another service has delivered it to an inbox of this member.
+    /// Another service delivered it to an inbox of this member.
     Delivered,
-    /// The member's `@handle` stands in the text.
+    /// The text contains the member's `@handle`.
     Mention,
-    /// A role of the member stands in the text, and it was selected to respond.
+    /// The text names a role of the member, and the member was selected to respond.
     RoleMention,
-    /// A role of the member stands in the text, and somebody else was selected.
+    /// The text names a role of the member, and another member was selected.
     RoleMentionOther,
     /// Somebody else was named, but it replies to this member: a knock.
     RepliedToOther,
@@ -120,7 +121,7 @@ pub enum Rule {
     Reply,
     /// A question or request in a thread of two.
     ThreadOfTwo,
-    /// The author goes on with a message that was aimed at this member.
+    /// The author continues a message that was meant for this member.
     Continuation,
     /// The member owns the thread.
     ThreadOwner,
@@ -128,11 +129,11 @@ pub enum Rule {
     StreamOwner,
     /// The member takes part in the thread.
     ThreadParticipant,
-    /// The flow of talk points at the member, as surely as a name does.
+    /// The flow of talk points at the member with the certainty of a name.
     Flow,
     /// The flow of talk probably points at the member.
     FlowLikely,
-    /// The flow of talk perhaps points at the member: a knock.
+    /// The flow of talk may point at the member: a knock.
     FlowPerhaps,
     /// A question to nobody in particular, given to this one agent.
     AskedOne,
@@ -144,19 +145,19 @@ pub enum Rule {
     EditedAfterResponse,
     /// Somebody reacted to a message of this member.
     Reaction,
-    /// The member claimed the event, so that it is now shown the content.
+    /// The member claimed the event and so is shown its content.
     Claimed,
-    /// A chain of agents' messages reached its end; a person is told.
+    /// A chain of agents' messages reached its limit; a person is notified.
     HopLimit,
-    /// An answer to an `ack_only` event; told to nobody.
+    /// An answer to an `ack_only` event; it notifies nobody.
     AnswerToAck,
-    /// The obligation moved here from somebody who did not answer.
+    /// The obligation moved here from a member who did not answer.
     Escalated,
-    /// Agents have talked here for as long as they may without a person; a person is told.
+    /// Agents have used up the budget here without a person; a person is notified.
     BudgetSpent,
     /// A person asks the member to leave this place.
     AskedToLeave,
-    /// The member has left this place, and was not named again.
+    /// The member has left this place and was not named since.
     Left,
 }
 
@@ -238,7 +239,8 @@ pub struct Decision {
     pub policy: Policy,
     pub mode: Mode,
     pub priority: Priority,
-    /// Milliseconds from the event's own time within which an answer is owed; none where none is.
+    /// Milliseconds from the event's own time within which an answer is due; none if no answer is
+    /// owed.
     pub deadline_ms: Option<u32>,
 }
 
@@ -249,40 +251,42 @@ impl Decision {
     }
 }
 
-/// One member who is told of an event, and how.
+/// One member who is notified of an event, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     pub member: MemberKey,
     pub decision: Decision,
 }
 
-/// How a message was decided for everybody: the members it is told to, and one answer for the rest.
-/// Stored packed with the event; this is what `chorus why` shows.
+/// The decision about a message for everybody: the members it notifies, and one answer for the
+/// rest. Stored packed with the event; `chorus why` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attention {
     pub intent: Intent,
-    /// `ToOther` when somebody is named, else `Ambient`.
+    /// `ToOther` when somebody is named, otherwise `Ambient`.
     pub rest: Directedness,
     pub told: Vec<Told>,
-    /// Of an ephemeral message, and of what is about one: whom it is shown to, its author among them. None:
-    /// to everybody who may see the conversation.
+    /// For an ephemeral message, and events about one: the members who can see it, including its
+    /// author. None: everybody who may see the conversation.
     pub only: Option<Arc<[MemberKey]>>,
-    /// Whom the flow of talk says it is for, where the message itself does not.
+    /// The addressee according to the flow of talk, where the message names none.
     pub meant: Option<Meant>,
-    /// Why it says that nobody in particular is meant.
+    /// Why the flow of talk says that nobody in particular is meant.
     pub nobody: Option<Nobody>,
-    /// What the sender stated of its audience, where that lowers what is owed; it holds for every edit too.
+    /// What the sender stated about the audience, where that lowers obligations. It applies to
+    /// every edit too.
     pub stated: Option<Directedness>,
 }
 
 impl Attention {
-    /// One that is shown to everybody, and of which the flow of talk says nothing.
+    /// The decision for a message that everybody can see and that the flow of talk says nothing
+    /// about.
     pub fn plain(intent: Intent, rest: Directedness, told: Vec<Told>) -> Self {
         Self { intent, rest, told, only: None, meant: None, nobody: None, stated: None }
     }
 
-    /// Whether somebody owes an answer for it: is asked itself, or selected of a role that is, or told that agents have
-    /// said what they may without a person.
+    /// Whether somebody owes an answer: a member who was asked directly or selected from a role, or
+    /// who was told that agents have used up their budget.
     pub fn obliges(&self) -> bool {
         let asks = |t: &Told| {
             let of_role = matches!(t.decision.rule, Rule::RoleMention | Rule::BudgetSpent);

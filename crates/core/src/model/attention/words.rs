@@ -1,25 +1,25 @@
-//! The words of attention as they are written on the wire, in files and in the table of the matrix.
+//! The names of attention's enum values on the wire, in files and in the matrix.
 //!
-//! Every enum here has one spelling, the C2A spec's own, and reads back what it wrote. Anything else is
-//! not a word: the caller says which field was wrong.
+//! Every value has one spelling, taken from the C2A spec, and is read back from the same spelling.
+//! Anything else is not accepted; the caller reports which field was wrong.
 
 use super::{Directedness, Intent, Mode, Policy, Priority, Rule};
 
-/// Gives an enum its list of variants and their words, so that the list and the words cannot differ.
+/// Gives an enum its list of variants and their names, so that the two cannot differ.
 macro_rules! words {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
             /// Every variant, in the order of the spec.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word on the wire.
+            /// The name on the wire.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),+
                 }
             }
 
-            /// Reads a word; none when it is not one of these, to the letter.
+            /// Parses a name; none unless it matches exactly.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($word => Some(Self::$variant),)+
@@ -69,7 +69,7 @@ words!(Intent {
 });
 
 impl Rule {
-    /// Reads what [`Rule::name`] wrote.
+    /// Parses the output of [`Rule::name`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }

@@ -1,8 +1,8 @@
-//! What can be done that the audit log knows of.
+//! The actions that the audit log can record.
 
 use crate::model::ids::Prefix;
 
-/// What was done. Its codes are stored: see [`crate::codec`].
+/// An action. Its codes are stored: see [`crate::codec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     AddMember,
@@ -30,7 +30,7 @@ pub enum Action {
     Dispose,
     Retrieve,
     Redeliver,
-    /// Nothing of an event is open any more; with the digest of its receipt.
+    /// An event was settled: nothing of it is open any more. Has the digest of its receipt.
     Settle,
     IssueToken,
     CallTool,
@@ -42,13 +42,13 @@ pub enum Action {
     BreakTurn,
     ChangeSchedules,
     KeepAsset,
-    /// What did not fit the logs was mended; its name is what of the conversation that was.
+    /// An inconsistency with the logs was repaired. The name says which part of the conversation.
     Repair,
-    /// An agent wanted to say something and was not let: with which code, it says itself.
+    /// An agent was not allowed to post. The entry has the code.
     RefuseTurn,
-    /// Nobody took a turn up, and it went on to another.
+    /// Nobody took up a turn, and it passed to another member.
     ExpireTurn,
-    /// What was asked for stood there already: its name is `post`, or `stimulus`.
+    /// A request had been done before. The name is `post` or `stimulus`.
     Deduplicate,
     CreateProject,
     ChangeProject,
@@ -60,12 +60,12 @@ pub enum Action {
     AddTask,
     ChangeTask,
     ChangeEndpoint,
-    /// What an endpoint would not take is a dead letter.
+    /// A post that an endpoint did not accept became a dead letter.
     GiveUp,
     ChangeInbox,
     /// The link that `serve` prints was used.
     SignIn,
-    /// The host signs tokens with another key from here on.
+    /// The host signs tokens with a new key from here on.
     RotateKey,
 }
 
@@ -186,7 +186,7 @@ impl Action {
         }
     }
 
-    /// What its subject's id names.
+    /// The kind of thing that its subject's id names.
     pub fn prefix(self) -> Prefix {
         match self {
             Self::OpenSession | Self::CloseSession => Prefix::Session,

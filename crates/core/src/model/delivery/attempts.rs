@@ -1,12 +1,12 @@
-//! Which attempts of a delivery an acknowledgement is of, and how many a connection has had.
+//! Which attempts of a delivery an acknowledgement covers, and how many a connection has had.
 //!
-//! Every attempt of one fence grants the same right: whoever acknowledges any of them has it, however late. A higher
-//! fence is another right, and a new connection is asked anew.
+//! Every attempt of one fence grants the same right: acknowledging any of them, however late, is
+//! enough. A higher fence is another right, and a new connection starts counting again.
 
 use super::{Delivery, State};
 use crate::model::ids::Timestamp;
 
-/// Attempts that do not count any more.
+/// Attempts that no longer count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     /// How many were made under an older fence.
@@ -15,7 +15,7 @@ pub struct Before {
     pub connection: u16,
 }
 
-/// When a run began and last showed life, kept while its delivery is offered again.
+/// When a run began and last showed a sign of life, kept while its delivery is offered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub at: Timestamp,
@@ -28,13 +28,13 @@ impl Delivery {
         self.before.fence < attempt && attempt <= self.attempt
     }
 
-    /// It is made once more; gives its number.
+    /// Starts another attempt and returns its number.
     pub fn next_attempt(&mut self) -> u16 {
         self.attempt = self.attempt.saturating_add(1);
         self.attempt
     }
 
-    /// The right to answer moves: what came before it is stale.
+    /// The right to answer moves: everything before is stale.
     pub fn next_fence(&mut self) {
         self.set_fence(self.fence.saturating_add(1));
     }
@@ -60,7 +60,7 @@ impl Delivery {
         self.attempt.saturating_sub(self.before.connection)
     }
 
-    /// The run of this fence: under way, or of a delivery that is being offered again.
+    /// The run of this fence: active, or belonging to a delivery that is being offered again.
     pub(super) fn run(&self) -> Option<Taken> {
         match self.state {
             State::Accepted { at, life, .. } => Some(Taken { at, life }),
@@ -69,18 +69,19 @@ impl Delivery {
         }
     }
 
-    /// Whether a session has taken it, and runs it still.
+    /// Whether a session has accepted it and still runs it.
     pub fn is_under_way(&self) -> bool {
         self.session().is_some() && self.run().is_some()
     }
 
-    /// Whether it is offered again to the agent that runs it, which is behind the connection string of this epoch.
-    /// Another string is another agent, which has nothing yet.
+    /// Whether it is offered again to the agent that runs it, behind the connection string of this
+    /// epoch. Another string is another agent, which has nothing yet.
     pub fn runs_behind(&self, string: Option<Timestamp>) -> bool {
         string.is_some() && self.epoch == string && self.taken.is_some()
     }
 
-    /// The run shows life, also while its delivery is offered again; false where none goes on.
+    /// The run shows a sign of life, also while its delivery is offered again. False where no run
+    /// is active.
     pub fn live(&mut self, now: Timestamp) -> bool {
         match (&mut self.state, &mut self.taken) {
             (State::Accepted { life, .. }, _) => *life = now,
@@ -90,7 +91,7 @@ impl Delivery {
         true
     }
 
-    /// An offer takes the place of a run that is under way; the run is remembered.
+    /// An offer replaces an active run, which is remembered.
     pub(super) fn keep_run(&mut self) {
         self.taken = self.run();
     }

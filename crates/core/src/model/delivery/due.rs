@@ -1,29 +1,29 @@
-//! When something is due of a delivery, and what time makes of it then.
+//! When a delivery's next timer is due, and what happens then.
 
 use super::{Delivery, Fired, State, Taken};
 use crate::model::ids::Timestamp;
 use crate::model::limits;
 
 impl Delivery {
-    /// From when an open obligation's clock counts: the event's own time, or that to which it was put off,
-    /// or the last sign of life of the run that handles it, up to the cap on a turn.
+    /// The start of an open obligation's clock: the event's own time, the end of its deferral, or
+    /// the last sign of life of its run up to the cap on a turn.
     fn clock_from(&self, event_at: Timestamp) -> Timestamp {
         let begun = self.clock.until.map_or(event_at, |until| until.max(event_at));
         let begun = begun.plus(self.clock.stood_ms);
         match self.run() {
-            // That it was taken is no sign of life.
+            // The acceptance itself is no sign of life.
             Some(Taken { at, life }) if life > at => life.min(self.cap(at)).max(begun),
             _ => begun,
         }
     }
 
-    /// When a turn accepted at `at` is over however lively it is.
+    /// When a turn that was accepted at `at` ends, even if it is active.
     fn cap(&self, at: Timestamp) -> Timestamp {
         at.plus(limits::TURN_CAP_MS).plus(self.clock.stood_ms)
     }
 
-    /// When a run that answers by a callback is over because it has been quiet (design section 5, "One holder, one
-    /// fence"): since its last output, not since it began.
+    /// When a run that answers through a callback counts as over because it has been quiet since
+    /// its last output (design section 5, "One holder, one fence").
     fn quiet_from(&self) -> Option<Timestamp> {
         match self.state {
             State::Accepted { at, life, .. } if self.carried && self.heard => {
@@ -33,7 +33,7 @@ impl Delivery {
         }
     }
 
-    /// When time will next change this delivery; none when it never will. A person has no deadline.
+    /// When time next changes this delivery; none if it never will. A person has no deadline.
     pub fn due(&self, event_at: Timestamp) -> Option<Timestamp> {
         match self.state {
             State::Settled { .. } | State::Dead { .. } => None,
@@ -54,7 +54,7 @@ impl Delivery {
         }
     }
 
-    /// What has come due by `now`. Missed reminders are not made up: only the last counts.
+    /// Handles what is due by `now`. Missed reminders are not repeated: only the last counts.
     pub fn fire(&mut self, event_at: Timestamp, now: Timestamp) -> Option<Fired> {
         if self.due(event_at).is_none_or(|due| due > now) {
             return None;
@@ -88,7 +88,8 @@ impl Delivery {
         }
     }
 
-    /// When the obligation is overdue; none where no answer is owed, a person owes it, or its clock stands.
+    /// When the obligation becomes overdue; none where no answer is owed, a person owes it, or its
+    /// clock is stopped.
     pub fn deadline(&self, event_at: Timestamp) -> Option<Timestamp> {
         if self.clock.withheld.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! An event that somebody still owes something for.
+//! An open event: somebody still owes something for it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::disposition::Disposition;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::limits;
-/// An event with its deliveries and the claim on it: what must be kept until nobody owes anything.
+/// An event with its deliveries and its claim: everything to keep until nobody owes anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
     pub seq: Seq,
@@ -23,14 +23,14 @@ pub struct Open {
     pub attention: Arc<Attention>,
     pub deliveries: Vec<Delivery>,
     pub claim: Option<Claim>,
-    /// Whether a `pending` row holds it.
+    /// Whether it has a `pending` row.
     pub stored: bool,
-    /// Whose turns govern it, if any: its room says ([`crate::state::room::turns`]).
+    /// The subject whose turns govern it, if any; set by its room ([`crate::state::room::turns`]).
     pub subject: Option<Seq>,
 }
 
 impl Open {
-    /// An event that nobody owed anything for, about to be claimed or listed.
+    /// An event for which nobody owed anything, about to be claimed or listed.
     pub fn with(event: &Event, attention: Arc<Attention>, deliveries: Vec<Delivery>) -> Self {
         let selected = attention.told.iter().find(|t| t.decision.rule == Rule::RoleMention);
         Self {
@@ -49,8 +49,8 @@ impl Open {
         }
     }
 
-    /// The clock may have been set back: nothing of this has happened later than `now`, or what is owed would
-    /// be due as much too late. Says whether anything changed.
+    /// The clock may have been set back: limits all recorded times to `now`; otherwise obligations
+    /// would be due too late. Returns whether anything changed.
     pub fn set_back(&mut self, now: Timestamp) -> bool {
         let before = self.clone();
         self.at = self.at.min(now);
@@ -69,7 +69,7 @@ impl Open {
                     *life = (*life).min(now);
                     *gone = gone.map(|gone| gone.min(now));
                 }
-                // What was put off comes back at the time that was said.
+                // A deferred delivery comes back at the stated time.
                 State::Deferred { .. }
                 | State::Waiting
                 | State::Settled { .. }
@@ -87,8 +87,8 @@ impl Open {
         self.deliveries.iter_mut().find(|d| d.member == member)
     }
 
-    /// A role mention, or an event somebody claimed, is answered by exactly one: whether another has, and
-    /// `member` was not asked beside it.
+    /// A role mention or a claimed event is answered by exactly one member. Whether another has
+    /// answered it, and `member` was not a co-recipient.
     pub fn is_answered_for_role(&self, member: MemberKey) -> bool {
         let of_role = |d: &&Delivery| matches!(d.decision.rule, Rule::RoleMention | Rule::Claimed);
         let others = self.deliveries.iter().filter(|d| d.member != member).filter(of_role);
@@ -102,7 +102,7 @@ impl Open {
         self.claim.is_none() && self.deliveries.iter().all(|d| !d.is_open())
     }
 
-    /// When time will next change it: a delivery, the claim, or, while it has no row, the row.
+    /// When time next changes it: a delivery, the claim, or, while it has no row, the row.
     pub fn due(&self) -> Option<Timestamp> {
         let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
         let stands = |m| self.delivery(m).is_some_and(Delivery::stands_still);

@@ -1,16 +1,17 @@
-//! Which open events are overdue, and whom that concerns (design section 5, "Deadlines").
+//! Overdue events, and the members they concern (design section 5, "Deadlines").
 
 use super::{Delivery, Open};
 use crate::model::attention::Policy;
 use crate::model::ids::MemberKey;
 
 impl Open {
-    /// Whether an obligation of it was not met in time: it has moved on and is still owed, or nobody was left.
+    /// Whether an obligation was not met in time: it has moved on and is still owed, or nobody was
+    /// left.
     pub fn is_overdue(&self) -> bool {
         self.deliveries.iter().any(Delivery::is_overdue)
     }
 
-    /// Those an obligation was taken from: they had to answer, and now may.
+    /// The members who lost an obligation: they had to answer, and now may.
     pub fn left(&self) -> impl Iterator<Item = MemberKey> {
         let had = |d: &&Delivery| {
             let decided = self.attention.told.iter().find(|t| t.member == d.member);
@@ -20,7 +21,8 @@ impl Open {
         self.deliveries.iter().filter(had).map(|d| d.member)
     }
 
-    /// Whether what is overdue of it is the member's concern: it holds it, had it, or asked, or it is a lead.
+    /// Whether an overdue obligation concerns the member: it holds or held it, wrote the event, or
+    /// is a lead.
     pub fn concerns(&self, member: MemberKey, leads: [Option<MemberKey>; 2]) -> bool {
         let holds = |d: &Delivery| d.member == member && (d.is_obligation() || d.is_escalated());
         self.author == member

@@ -1,39 +1,42 @@
-//! The rules of the flow, by which a guess is explained.
+//! The named rules of the flow of talk, which explain a guess.
 
-/// A rule of the flow: it can be switched off, and is named where a guess is explained.
+/// A rule of the flow of talk. It can be switched off, and it is named where a guess is explained.
 ///
-/// What each is worth: of a hundred lines that name nobody, so many more are given to the wrong one without it, in
-/// Ubuntu's channel and in four other rooms (`cargo xtask bench attention DIR --without RULE`, the other weights as they
-/// are). The standard error is 1.1 and 1.3: what is below 2 is not told from nothing by itself.
+/// The worth of a rule: of a hundred lines that name nobody, how many more get the wrong addressee
+/// without it, in Ubuntu's channel and in four other rooms (`cargo xtask bench attention DIR
+/// --without RULE`, with the other weights unchanged). The standard errors are 1.1 and 1.3, so a
+/// single value below 2 is not distinguishable from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Clue {
-    /// Who spoke lately is meant sooner than who has long been silent. Worth 4.7 and 5.4.
+    /// Recent speakers are likelier addressees than those who have long been silent. Worth 4.7 and
+    /// 5.4.
     Lately,
-    /// Who has addressed me since I last spoke gets an answer. Worth 16.2 and 8.9.
+    /// A member who has addressed the author since the author last spoke gets an answer. Worth 16.2
+    /// and 8.9.
     Answer,
-    /// I go on with whom I was talking to, or with nobody. Worth 2.2 and 0.5.
+    /// Authors continue with their previous partner, or with nobody. Worth 2.2 and 0.5.
     OwnLine,
     /// Who talks with whom, how often and how exclusively. Worth 1.6 and 0.
     Exchange,
-    /// Who spoke right before me. Worth 2.2 and 3.0.
+    /// The member who spoke immediately before. Worth 2.2 and 3.0.
     JustBefore,
-    /// Who has asked the room and was not answered. Worth 0 and 0.6.
+    /// A member who asked the room and got no answer. Worth 0 and 0.6.
     OpenQuestion,
-    /// Words that somebody's talk and this text share. Worth 2.7 and 4.2.
+    /// Words that a member's talk and this text share. Worth 2.7 and 4.2.
     SharedWords,
-    /// A handle in the text that is no address. Worth 3.4 and 0.7.
+    /// A handle in the text without a mark of address. Worth 3.4 and 0.7.
     Passing,
-    /// The first words of somebody who was silent are for the room. Worth 0.5 and 0.1.
+    /// The first message of a member who was silent is for the room. Worth 0.5 and 0.1.
     FirstWords,
-    /// "you" has somebody in mind. Worth 0.2 and 0.1.
+    /// "you" refers to a particular member. Worth 0.2 and 0.1.
     SecondPerson,
     /// "anyone", "guys": for all. Worth 0.5 and -0.4.
     ToAll,
     /// Thanks and greetings. Worth 0.1 and 0.5.
     Courtesy,
-    /// What begins with "yes", "no" or "ah" answers somebody. Worth 0.7 and 0.8.
+    /// A text that begins with "yes", "no" or "ah" answers somebody. Worth 0.7 and 0.8.
     Assent,
-    /// What asks, how long it is. Worth 1.6 and 0.3.
+    /// Whether it asks, and its length. Worth 1.6 and 0.3.
     Shape,
 }
 
@@ -79,7 +82,7 @@ impl Clue {
     }
 }
 
-/// Some of the rules of the flow.
+/// A set of rules of the flow of talk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clues(pub u16);
 

@@ -1,16 +1,17 @@
-//! The signs by which the flow of talk is read, the rule that each belongs to, and what it weighs.
+//! The signals for reading the flow of talk, the rule that each belongs to, and its weight.
 //!
-//! A weight is in log-odds: what the sign adds to one person, or to nobody, against the others. `cargo xtask bench
-//! attention DIR --fit` finds the weights ([`super::weights`]) from annotated rooms.
+//! A weight is in log-odds: how much the signal favours one person, or "nobody", over the others.
+//! `cargo xtask bench attention DIR --fit` computes the weights ([`super::weights`]) from annotated
+//! rooms.
 
-/// Makes the list of signs, their rules and their weights in one place.
+/// Defines the signals, their rules and their weights in one place.
 macro_rules! signs {
     ($($sign:ident: $clue:ident, $weight:literal;)+) => {
-        /// What is known of one candidate, or of "nobody", before a message is weighed.
+        /// A property of one candidate, or of "nobody", that is weighed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Sign { $($sign),+ }
 
-        /// How many signs there are.
+        /// The number of signals.
         pub const SIGNS: usize = [$(Sign::$sign),+].len();
 
         impl Sign {
@@ -25,7 +26,7 @@ macro_rules! signs {
             }
         }
 
-        /// What each sign weighs.
+        /// The weight of each signal.
         pub const WEIGHTS: [f32; SIGNS] = [$($weight),+];
     };
 }

@@ -1,7 +1,8 @@
-//! The weights of the flow of talk: `cargo xtask bench attention DIR --fit` prints this table anew.
+//! The weights of the flow of talk. `cargo xtask bench attention DIR --fit` prints a new version of
+//! this table.
 //!
-//! Found from the annotated lines of fifteen rooms of IRC. What each rule is worth stands at its
-//! name ([`Clue`]).
+//! Computed from annotated lines of fifteen IRC rooms. Each rule's worth is stated at its name
+//! ([`Clue`]).
 
 use crate::model::flow::Clue;
 

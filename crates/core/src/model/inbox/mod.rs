@@ -1,9 +1,10 @@
-//! Inboxes: connection strings of this host's, by which services elsewhere deliver to an agent that lives here (webhook
-//! spec sections 1 and 2; `spec/webhook.md`, "An agent behind a string of ours").
+//! Inboxes: this host's connection strings, through which other services deliver to an agent here
+//! (webhook spec sections 1 and 2; `spec/webhook.md`, "An agent behind a string of ours").
 //!
-//! An inbox is part of the directory. Each channel of a service that has delivered to it is a conversation here, with its
-//! [`Remote`] beside it: where that channel's callbacks are, and how far what the agent said there was sent back.
-//! Secrets of others are here only as the edge has sealed them.
+//! An inbox is part of the directory. Each channel of a service that has delivered to it is
+//! mirrored by a conversation here, with a [`Remote`] that stores the channel's callbacks and how
+//! far the agent's messages were sent back. Secrets of other services are stored only as the edge
+//! has sealed them.
 
 mod remote;
 
@@ -21,48 +22,49 @@ pub use remote::{Callback, Remote};
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Inbox {
     pub uid: Uid,
-    /// For whom it is.
+    /// The agent that it delivers to.
     pub agent: MemberKey,
     #[redact(fixed = 3)]
     pub name: Arc<str>,
     /// The hash of the secret in its connection string.
     pub secret: Hash,
-    /// Who speaks here for the people of other services, and for their agents. They have no tokens, and are told nothing.
+    /// Stand-in members for the people and agents of other services. They have no tokens and are
+    /// never notified.
     pub people: MemberKey,
     pub agents: MemberKey,
     pub checks: Checks,
     pub created_by: MemberKey,
     pub created_at: Timestamp,
     pub rotated_at: Option<Timestamp>,
-    /// Channels that have delivered to it.
+    /// The number of channels that have delivered to it.
     pub channels: u32,
-    /// The newest of what could not be sent back.
+    /// The newest failure to send something back.
     pub trouble: Option<Trouble>,
 }
 
-/// What went wrong, in words without secrets.
+/// What went wrong, as text without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub at: Timestamp,
     pub what: Arc<str>,
 }
 
-/// What a delivery has to show beside the secret. The edge understands them.
+/// What a delivery must prove besides the secret. The edge interprets these.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Networks that may deliver; none is all.
+    /// Networks that may deliver; empty means all.
     pub allow: Vec<Arc<str>>,
-    /// What deliveries are signed with, by the Standard Webhooks scheme.
+    /// The secret that signs deliveries, by the Standard Webhooks scheme.
     pub signing: Option<Secret>,
-    /// The public key of who signs the tokens that deliveries come with, as PEM.
+    /// The public key, as PEM, of the issuer of the tokens that deliveries come with.
     #[redact(fixed = 3)]
     pub key: Option<Arc<str>>,
 }
 
-/// How the ids of stand-ins begin.
+/// The prefix of stand-ins' ids.
 pub const STAND_IN: &str = "inbox_";
 
-/// What can be done with inboxes.
+/// Operations on inboxes.
 #[derive(Clone, veil::Redact)]
 pub enum Act {
     Add {
@@ -76,7 +78,7 @@ pub enum Act {
         inbox: Uid,
         patch: Patch,
     },
-    /// Another secret; the old one is nobody's from then on.
+    /// Sets another secret; the old one is no longer valid.
     Rotate {
         inbox: Uid,
         secret: Hash,
@@ -84,7 +86,7 @@ pub enum Act {
     Remove {
         inbox: Uid,
     },
-    /// Something could not be sent back. The host's.
+    /// Something could not be sent back. For the host's own use.
     Trouble {
         inbox: Uid,
         #[redact(fixed = 3)]
@@ -92,7 +94,7 @@ pub enum Act {
     },
 }
 
-/// What is absent stays; `Some(None)` takes a check away.
+/// Absent fields stay; `Some(None)` removes a check.
 #[derive(Clone, veil::Redact, Default)]
 pub struct Patch {
     #[redact(fixed = 3)]
@@ -103,27 +105,27 @@ pub struct Patch {
     pub key: Option<Option<Arc<str>>>,
 }
 
-/// A delivery of another service, as the transport has read and checked it.
+/// A delivery of another service, parsed and checked by the transport.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// The hash of the secret that it came with.
     pub secret: Hash,
     pub channel: Channel,
     pub message: Message,
-    /// The same message of the same channel has the same.
+    /// The same for the same message of the same channel.
     pub idempotency: Idempotency,
-    /// Whose word it is, and how many agents' messages lie before it.
+    /// The author's kind, and the number of agents' messages before it.
     pub kind: MemberKind,
     pub hop: u8,
     pub directedness: Option<Directedness>,
-    /// Where output goes, and which tools came with it.
+    /// Where output is sent, and the tools that came with the delivery.
     pub callback: Secret,
 }
 
-/// A channel elsewhere; its texts are untrusted.
+/// A channel of another service; its texts are untrusted.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Channel {
-    /// Of its id, which never changes.
+    /// The hash of its id, which never changes.
     pub hash: Hash,
     #[redact(fixed = 3)]
     pub title: Arc<str>,
@@ -132,7 +134,7 @@ pub struct Channel {
 }
 
 impl Inbox {
-    /// Who speaks for the others in it.
+    /// The members that speak for the others in it.
     pub fn stand_ins(&self) -> [MemberKey; 2] {
         [self.people, self.agents]
     }
@@ -141,7 +143,7 @@ impl Inbox {
         if kind == MemberKind::Agent { self.agents } else { self.people }
     }
 
-    /// The ids that its stand-ins have.
+    /// The ids of its stand-ins.
     pub fn stand_in_id(uid: Uid, kind: MemberKind) -> String {
         let who = if kind == MemberKind::Agent { "agents" } else { "people" };
         format!("{STAND_IN}{:032x}_{who}", uid.0)

@@ -1,4 +1,4 @@
-//! What is known of a channel elsewhere, beside the conversation that it is here.
+//! The state of an external channel, stored beside the conversation that mirrors it.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,25 @@ use crate::model::event::Hash;
 use crate::model::ids::{Seq, Timestamp, Uid};
 use crate::model::limits;
 
-/// A conversation here that is a channel of another service there.
+/// The link between a conversation here and the channel of another service that it mirrors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// The inbox that it delivers to.
     pub inbox: Uid,
-    /// Of the channel's id there.
+    /// The hash of the channel's id there.
     pub channel: Hash,
-    /// The newest message that is for the service.
+    /// The newest message for the service.
     pub said: Seq,
-    /// Up to where such messages have been sent, or given up.
+    /// The position up to which such messages were sent or given up.
     pub sent: Seq,
-    /// Which host of the database sends what is owed: the one that decided the first of it, until all of it is sent.
+    /// The host that sends what is owed: the one that decided the first unsent message, until all
+    /// are sent.
     pub sender: u32,
-    /// Where output goes, by the event that it answers; the newest of them.
+    /// Where output is sent, by the event that it answers; the newest ones.
     pub callbacks: BTreeMap<Seq, Callback>,
 }
 
-/// Where the output of one delivery goes.
+/// Where the output of one delivery is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     pub at: Timestamp,
@@ -42,14 +43,15 @@ impl Remote {
         self.said > self.sent
     }
 
-    /// Where the answer to an event goes: its own callback, else the newest there is.
+    /// Where the answer to an event is sent: its own callback, otherwise the newest.
     pub fn callback(&self, of: Option<Seq>, now: Timestamp) -> Option<&Callback> {
         let fresh = |c: &&Callback| !c.is_over(now);
         let own = of.and_then(|seq| self.callbacks.get(&seq)).filter(fresh);
         own.or_else(|| self.callbacks.values().filter(fresh).max_by_key(|c| c.at))
     }
 
-    /// Keeps a callback, and gives those that went for it: what is over, and the oldest beyond as many as are kept.
+    /// Adds a callback and returns the ones removed for it: expired ones, and the oldest beyond the
+    /// limit.
     pub fn keep(&mut self, of: Seq, callback: Callback) -> Vec<Seq> {
         let now = callback.at;
         self.callbacks.insert(of, callback);
@@ -89,7 +91,7 @@ mod tests {
         let now = Timestamp(10);
         assert_eq!(remote.callback(Some(Seq(2)), now), Some(&callback(2)));
         assert_eq!(remote.callback(Some(Seq(9)), now), Some(&callback(3)));
-        // The same message came again, with another.
+        // The same message came again with another callback.
         remote.keep(Seq(1), callback(7));
         assert_eq!(remote.callback(None, now), Some(&callback(7)));
         assert_eq!(remote.callback(None, Timestamp(limits::CALLBACK_MS + 7)), None);

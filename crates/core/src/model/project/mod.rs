@@ -1,9 +1,10 @@
-//! Projects: who works together on what, in which channels (channels spec, "Channels inside projects").
+//! Projects: members, tasks and linked channels (channels spec, "Channels inside projects").
 //!
-//! A project's home is the workspace's directory: its members, tasks and linked channels are in memory with it, and change
-//! in the transaction of what they cause in rooms. It owns membership and tasks; what is said stands in the linked
-//! channels' own logs. Invariants, which [`Project::flaws`] looks for: of linked channels exactly one is the default; tasks depend on tasks of
-//! the project, without a circle; nothing is under way or done that depends on what is not finished.
+//! A project belongs to the workspace's directory: its members, tasks and channel links are in
+//! memory with it, and change in the same transaction as their effects in rooms. It owns membership
+//! and tasks; messages are in the linked channels' own logs. Invariants, which [`Project::flaws`]
+//! checks: exactly one linked channel is the default; tasks depend only on tasks of the project,
+//! without cycles; no task that depends on an unfinished one is in progress or done.
 
 mod requests;
 mod task;
@@ -25,24 +26,24 @@ pub struct Project {
     pub description: Arc<str>,
     pub created_by: MemberKey,
     pub created_at: Timestamp,
-    /// The event of the one message with which it was begun, once there was one.
+    /// The event of its one opening message, if there was one.
     pub kickoff: Option<Uid>,
-    /// In the order in which they came.
+    /// In the order in which they joined.
     pub members: Vec<ProjectMember>,
     pub links: Vec<Link>,
     pub tasks: BTreeMap<Uid, Arc<Task>>,
 }
 
-/// A member of the workspace as a project knows it.
+/// A member of the workspace, in its role in a project.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct ProjectMember {
     /// Its id within the project.
     pub id: Arc<str>,
     pub member: MemberKey,
-    /// What it does there, in a few words.
+    /// Its role there, in a few words.
     #[redact(fixed = 3)]
     pub title: Arc<str>,
-    /// Whether it is told where nobody else is to be.
+    /// Whether it is notified where no other member is responsible.
     pub lead: bool,
 }
 
@@ -52,9 +53,9 @@ pub struct Link {
     pub key: ConversationKey,
     pub conversation: Uid,
     pub default: bool,
-    /// Whether the project's members are on its roster because they are the project's.
+    /// Whether the project's members are mirrored into its roster.
     pub mirror: bool,
-    /// Those who have their seat there through this link alone.
+    /// Members who belong to the channel through this link alone.
     pub seated: Vec<MemberKey>,
 }
 
@@ -81,7 +82,7 @@ impl Project {
     }
 }
 
-/// How ids begin under which projects mirror their members.
+/// The prefix of the ids under which projects mirror their members.
 pub(crate) const MIRRORED: &str = "project:";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can be asked of projects.
+//! Commands about projects.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::TaskState;
 use crate::model::audit::{Action, Audit};
 use crate::model::ids::{MemberKey, Uid};
 
-/// A command about a project; fields that are absent stay as they are.
+/// A command about a project; absent fields stay as they are.
 #[derive(Clone, veil::Redact)]
 pub enum Asked {
     Create {
@@ -14,7 +14,7 @@ pub enum Asked {
         title: Arc<str>,
         #[redact(fixed = 3)]
         description: Arc<str>,
-        /// Beside the caller, who is a member and its lead.
+        /// In addition to the caller, who becomes a member and its lead.
         members: Vec<MemberKey>,
         links: Vec<Linking>,
         /// Posted once into the default channel.
@@ -35,7 +35,7 @@ pub enum Asked {
         project: Uid,
         /// Its id within the project.
         id: Arc<str>,
-        /// Who it is, when it is new.
+        /// The member, if it is new.
         member: Option<MemberKey>,
         #[redact(fixed = 3)]
         title: Option<Arc<str>>,
@@ -78,7 +78,7 @@ pub struct Linking {
     pub mirror: Option<bool>,
 }
 
-/// What a task is to be.
+/// The fields of a task.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct TaskFields {
     #[redact(fixed = 3)]
@@ -92,7 +92,7 @@ pub struct TaskFields {
 }
 
 impl Asked {
-    /// The project that it is about; none yet of one that is new.
+    /// The project it is about; none if it is yet to be created.
     pub fn project(&self) -> Option<Uid> {
         match self {
             Self::Create { .. } => None,
@@ -108,7 +108,7 @@ impl Asked {
         }
     }
 
-    /// What the audit log calls it, and whom and what its entry names.
+    /// Its audit entry, with the members and ids it names.
     pub(crate) fn audit(&self) -> Audit {
         let of = |act| Audit::firm(act).subject(self.project());
         match self {
@@ -121,7 +121,7 @@ impl Asked {
             Self::RemoveMember { id, .. } => of(Action::RemoveProjectMember).name(&**id),
             Self::Link { .. } => of(Action::LinkChannel),
             Self::Unlink { .. } => of(Action::UnlinkChannel),
-            // A task that was refused has no id yet.
+            // A refused task has no id.
             Self::AddTask { .. } => Audit::firm(Action::AddTask),
             Self::ChangeTask { task, fields, .. } => {
                 of(Action::ChangeTask).subject(*task).name(fields.state.map(TaskState::name))
@@ -130,7 +130,7 @@ impl Asked {
         }
     }
 
-    /// Every text that somebody wrote.
+    /// Every user-written text.
     pub fn texts(&mut self) -> Vec<&mut Arc<str>> {
         match self {
             Self::Create { title, description, kickoff, .. } => {

@@ -1,4 +1,4 @@
-//! Tasks of a project: how far each is, and what waits for what.
+//! Tasks of a project: their states and dependencies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::Project;
 use crate::model::ids::{ConversationKey, MemberKey, Prefix, ThreadKey, Timestamp, Uid};
 
-/// How far a task is: `open`, `in_progress` and `blocked` lead to each other, and any of them to `cancelled`; what is open or in progress
-/// becomes `done`, which is final; what was cancelled may be open again.
+/// The state of a task. `open`, `in_progress` and `blocked` lead to each other, and each of them to
+/// `cancelled`. From `open` and `in_progress` a task becomes `done`, which is final. A cancelled
+/// task may be opened again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskState {
     #[default]
@@ -32,17 +33,17 @@ impl TaskState {
         }
     }
 
-    /// Whether nothing more is to come of it: what depends on it waits no longer.
+    /// Whether it is finished, so that dependent tasks no longer wait for it.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
     }
 
-    /// Whether a task may be so while it depends on what is not finished.
+    /// Whether a task may be in this state while a dependency is unfinished.
     pub fn may_wait(self) -> bool {
         !matches!(self, Self::InProgress | Self::Done)
     }
 
-    /// Whether a task that is so may become `next`; staying as it is is no change.
+    /// Whether a task may go from this state to `next`. Staying in the same state is no change.
     pub fn leads_to(self, next: Self) -> bool {
         match self {
             Self::Open | Self::InProgress => true,
@@ -61,11 +62,11 @@ pub struct Task {
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     pub state: TaskState,
-    /// The id that the project has for its member.
+    /// The assignee's id within the project.
     pub assignee: Option<Arc<str>>,
-    /// Tasks of the same project that are to be finished before it.
+    /// Tasks of the same project that must be finished before it.
     pub depends_on: Vec<Uid>,
-    /// The thread in which it is worked on, in a channel that the project is linked to.
+    /// The thread in which it is worked on, in a linked channel.
     pub thread: Option<(ConversationKey, ThreadKey, Uid)>,
     pub created_by: MemberKey,
     pub created_at: Timestamp,
@@ -73,29 +74,29 @@ pub struct Task {
 }
 
 impl Project {
-    /// What a task depends on and what is not finished.
+    /// A task's unfinished dependencies.
     pub fn awaited<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Arc<Task>> {
         let on = task.depends_on.iter().filter_map(|on| self.tasks.get(on));
         on.filter(|on| !on.state.is_finished())
     }
 
-    /// Unfinished tasks that depend on this one and on nothing else that is not finished.
+    /// Unfinished tasks whose only unfinished dependency is this one.
     pub fn unblocked_by(&self, done: Uid) -> impl Iterator<Item = &Arc<Task>> {
         let waits = move |t: &&Arc<Task>| !t.state.is_finished() && t.depends_on.contains(&done);
         self.tasks.values().filter(waits).filter(move |t| self.awaited(t).all(|on| on.uid == done))
     }
 
-    /// Unfinished tasks of a member of the project.
+    /// Unfinished tasks assigned to a member of the project.
     pub fn open_tasks_of(&self, member: &str) -> impl Iterator<Item = &Arc<Task>> {
         let member = member.to_owned();
         let of = move |t: &&Arc<Task>| t.assignee.as_deref() == Some(&*member);
         self.tasks.values().filter(of).filter(|t| !t.state.is_finished())
     }
 
-    /// Tasks that depend on each other in a circle, in words; none where there is no such circle.
+    /// Tasks that depend on each other in a cycle, as text; none if there is no cycle.
     pub fn circle(&self) -> Option<String> {
-        // What was walked to its end is not walked again, so that the cost is one visit an edge. The way is kept here and
-        // not on the stack of the program, however long a chain is.
+        // A fully explored task is not visited again, so the cost is one visit per edge. The path
+        // is kept here and not on the call stack, however long a chain is.
         let (mut walked, mut under_way) = (BTreeSet::new(), BTreeSet::new());
         for start in self.tasks.values() {
             let mut way: Vec<(&Arc<Task>, usize)> = vec![(start, 0)];
@@ -125,7 +126,7 @@ impl Project {
     }
 }
 
-/// Tasks by their ids, as a refusal names them: the first few.
+/// The first few tasks, by id, as a refusal names them.
 pub(crate) fn named<'a>(tasks: impl Iterator<Item = &'a Arc<Task>>) -> String {
     let mut ids: Vec<_> = tasks.take(NAMED + 1).map(|t| t.uid.show(Prefix::Task)).collect();
     if ids.len() > NAMED {

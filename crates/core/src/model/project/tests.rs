@@ -41,10 +41,10 @@ fn a_circle_is_found_and_a_diamond_is_none() {
     check(&[(1, &[1])], true);
     check(&[(1, &[2]), (2, &[3]), (3, &[1])], true);
     check(&[(1, &[2]), (2, &[3, 4]), (3, &[]), (4, &[2])], true);
-    // A long chain costs a visit each, and no stack.
+    // A long chain costs one visit per task and no stack.
     let chain = (0..100_000).map(|n| task(n, &[n + 1], Open));
     assert_eq!(project(chain).circle(), None);
-    // Every task depends on all after it: as many ways as there are subsets.
+    // Every task depends on all later ones: there are as many paths as subsets.
     let all: Vec<Vec<u128>> = (0..200u128).map(|n| (n + 1..200).collect()).collect();
     assert_eq!(project((0..200).map(|n| task(n, &all[n as usize], Open))).circle(), None);
 }

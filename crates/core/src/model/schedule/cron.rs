@@ -1,8 +1,9 @@
 //! Cron expressions: five fields, minute, hour, day of the month, month, day of the week.
 //!
-//! As everywhere: `*`, numbers, ranges, steps, lists, and names of months and days; Sunday is 0 or 7; where both days
-//! are restricted, either is enough. Times are those of a clock on a wall. One that the clock skips in spring comes as
-//! much later; one that it shows twice in autumn comes once, the first time, unless it comes in every hour.
+//! The usual syntax: `*`, numbers, ranges, steps, lists, and names of months and days. Sunday is 0
+//! or 7. If both day fields are restricted, either is enough. Times are local wall-clock times. A
+//! time that is skipped in spring fires later by the skipped amount. A time that occurs twice in
+//! autumn fires once, the first time, unless it fires in every hour.
 
 use std::sync::LazyLock;
 
@@ -12,14 +13,14 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use crate::model::ids::Timestamp;
 
-/// What the program carries with it: no decision depends on the machine's files.
+/// Compiled into the program, so that no decision depends on the machine's files.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// Days that are looked through for the next time: each day of the calendar comes within eight years (29 February may
-/// stay away for so long).
+/// Days searched for the next time: every calendar day occurs within eight years (29 February may
+/// be absent that long).
 const DAYS: usize = 8 * 366 + 2;
 
-/// Hours of a field that restricts none.
+/// The hours of a field without a restriction.
 const EVERY_HOUR: u64 = (1 << 24) - 1;
 
 const MONTHS: [&str; 12] =
@@ -34,13 +35,13 @@ pub struct Cron {
     days: u64,
     months: u64,
     weekdays: u64,
-    /// Whether both kinds of days are restricted.
+    /// Whether both day fields are restricted.
     either: bool,
     zone: TimeZone,
 }
 
 impl Cron {
-    /// Reads an expression; what is wrong with it otherwise.
+    /// Parses an expression, or returns what is wrong with it.
     pub fn parse(expression: &str, zone: &str) -> Result<Self, String> {
         let zone = ZONES.get(zone).map_err(|_| format!("no time zone is called {zone:?}"))?;
         let fields: Vec<&str> = expression.split_whitespace().collect();
@@ -61,11 +62,11 @@ impl Cron {
         })
     }
 
-    /// The next time after this one; none when it never comes.
+    /// The next time after this one; none if it never occurs.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
         let instant = Instant::from_millisecond(after.0).ok()?;
         let today = self.zone.to_datetime(instant).date();
-        // A time that the clock skips may come on the next day.
+        // A time that the clock skips may fall on the next day.
         let from = today.yesterday().unwrap_or(today);
         let days = from.series(jiff::Span::new().days(1)).take(DAYS);
         days.filter(|date| self.is_on(*date)).find_map(|date| self.within(date, after))
@@ -78,15 +79,15 @@ impl Cron {
         has(self.months, date.month() as u8) && on_day
     }
 
-    /// The first of its times on a day that is after `after`. A skipped time comes later, so that the order on the wall
-    /// is not that in truth.
+    /// The first of its times on a day that is later than `after`. A skipped time comes later, so
+    /// wall-clock order and real order differ.
     fn within(&self, date: Date, after: Timestamp) -> Option<Timestamp> {
         let hours = (0..24).filter(|hour| has(self.hours, *hour));
         let minutes = |hour| (0..60).filter(|m| has(self.minutes, *m)).map(move |m| (hour, m));
         let times = hours.flat_map(minutes).filter_map(|(hour, minute)| {
             let wall = Time::new(hour as i8, minute as i8, 0, 0).ok()?;
             let instant = self.zone.to_ambiguous_timestamp(DateTime::from_parts(date, wall));
-            // What comes in every hour comes in one that is shown twice, too.
+            // An expression for every hour also fires in a repeated hour.
             let again = (self.hours == EVERY_HOUR).then(|| instant.later());
             Some([Some(instant.compatible()), again])
         });
@@ -99,7 +100,7 @@ fn has(set: u64, value: u8) -> bool {
     set >> value & 1 == 1
 }
 
-/// The values of one field, as bits.
+/// Parses one field into a bit set.
 fn field(what: &str, text: &str, least: u8, most: u8, names: &[&str]) -> Result<u64, String> {
     let wrong = || format!("{text:?} is no {what}; it is from {least} to {most}");
     let value = |text: &str| -> Result<u8, String> {

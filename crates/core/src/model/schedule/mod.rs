@@ -1,9 +1,9 @@
-//! Schedules: what a channel is asked again and again (channels spec, "Stimuli and wake-ups": `schedule_fire`,
-//! `schedule_result`).
+//! Schedules: recurring stimuli of a channel (channels spec, "Stimuli and wake-ups":
+//! `schedule_fire`, `schedule_result`).
 //!
-//! A schedule is a row with the time at which it fires next. Firing puts a stimulus into the channel's queue and moves
-//! the schedule on, in one transaction, so that a time fires once whatever happens. What was missed while the host was
-//! away fires once, not as often as it was missed.
+//! A schedule is a row with the time of its next firing. Firing puts a stimulus into the channel's
+//! queue and advances the schedule in one transaction, so each time fires once, whatever happens.
+//! All firings missed while the host was down are made up by one.
 
 pub mod cron;
 
@@ -20,22 +20,22 @@ use cron::Cron;
 /// When it fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Every so many milliseconds, counted from when it was made.
+    /// At this interval in milliseconds, counted from its creation.
     Every(i64),
-    /// At the times of a cron expression on the clocks of a time zone.
+    /// At the local times of a cron expression in a time zone.
     Cron { expression: Arc<str>, zone: Arc<str> },
 }
 
-/// How a firing ended.
+/// The outcome of a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fired {
-    /// The stimulus waits, or was said and somebody is at it.
+    /// The stimulus waits, or was posted and somebody is working on it.
     Open,
     /// Somebody answered.
     Answered,
-    /// Everybody who was told is done, and nobody answered.
+    /// All notified members are done, and nobody answered.
     Unanswered,
-    /// It could not be put into the queue, or was not said.
+    /// It could not be queued, or was not posted.
     Failed,
 }
 
@@ -56,7 +56,7 @@ impl Fired {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firing {
     pub at: Timestamp,
-    /// What it put into the queue.
+    /// The stimulus that it queued.
     pub stimulus: Uid,
     pub how: Fired,
 }
@@ -65,19 +65,20 @@ pub struct Firing {
 pub struct Schedule {
     pub uid: Uid,
     pub when: When,
-    /// Whose word it is.
+    /// The member in whose name it speaks.
     pub source: MemberKey,
-    /// Who made it, and is told of results.
+    /// The author, who is told the results.
     pub maker: MemberKey,
-    /// The thread that it continues; none opens a subject.
+    /// The thread that it continues; if unset, it opens a subject.
     pub thread: Option<(ThreadKey, Uid)>,
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     #[redact(fixed = 3)]
     pub title: Arc<str>,
-    /// Whom it is for.
+    /// Its addressees.
     pub targets: Vec<MemberKey>,
-    /// That of the turn in which an agent made it, which its firings keep. None: a person has.
+    /// The chain of the turn in which an agent created it, which its firings continue. None: a
+    /// person created it.
     pub chain: Option<Chain>,
     #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
@@ -87,11 +88,12 @@ pub struct Schedule {
     pub paused: bool,
     /// When it fires next; none while it is paused.
     pub next_at: Option<Timestamp>,
-    /// Firings there were.
+    /// The number of firings so far.
     pub fired: u32,
-    /// The newest of them, the last one last.
+    /// The newest firings, the last one last.
     pub firings: Vec<Firing>,
-    /// What the salts of its firings are made of: time draws none, and they must not be guessed.
+    /// The secret from which the salts of its firings are derived. A timer generates no random
+    /// values, and salts must be unguessable.
     pub salt: [u8; 16],
 }
 
@@ -112,11 +114,11 @@ pub struct NewSchedule {
     pub initiative_key: Option<Arc<str>>,
 }
 
-/// What is to change; `None` leaves it as it is.
+/// The fields to change; `None` leaves one as it is.
 #[derive(Clone, veil::Redact, Default)]
 pub struct SchedulePatch {
     pub every_ms: Option<i64>,
-    /// On the clocks that it went by before, unless a zone is named.
+    /// In the previous time zone, unless a zone is given.
     pub cron: Option<Arc<str>>,
     pub zone: Option<Arc<str>>,
     #[redact(fixed = 3)]
@@ -127,7 +129,7 @@ pub struct SchedulePatch {
     pub paused: Option<bool>,
 }
 
-/// What is done to the schedules of a channel.
+/// Operations on the schedules of a channel.
 #[derive(Clone, Debug)]
 pub enum Act {
     Add(NewSchedule),
@@ -139,7 +141,7 @@ pub enum Act {
 pub const ZONE: &str = "UTC";
 
 impl SchedulePatch {
-    /// When it is to fire from now on, if anything is said of that.
+    /// The new timing, if the change contains one.
     pub fn when(&self, old: &When) -> Result<Option<When>, Refusal> {
         let (was, clocks) = match old {
             When::Cron { expression, zone } => (Some(expression), Some(zone)),
@@ -160,7 +162,7 @@ impl SchedulePatch {
 }
 
 impl When {
-    /// What is wrong with it, if anything is.
+    /// What is wrong with it, if anything.
     pub fn check(&self, now: Timestamp) -> Result<(), Refusal> {
         let (least, most) = limits::SCHEDULE_EVERY_MS;
         match self {
@@ -181,7 +183,7 @@ impl When {
         }
     }
 
-    /// The next time after `after`; `made` is from when intervals count.
+    /// The next time after `after`. Intervals count from `made`.
     pub fn next(&self, made: Timestamp, after: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Every(ms) => {
@@ -194,7 +196,7 @@ impl When {
 }
 
 impl Schedule {
-    /// What its firings are deduplicated by, and what binds the threads that they open to it.
+    /// The deduplication key of its firings, which also binds the threads that they open to it.
     pub fn key(&self) -> Arc<str> {
         self.uid.show(crate::model::ids::Prefix::Schedule).into()
     }
@@ -206,7 +208,8 @@ impl Schedule {
         std::array::from_fn(|n| hash[n])
     }
 
-    /// One more firing is known. Where too many are, the oldest that has ended is known no more, else the oldest.
+    /// Adds a firing. If there are too many, the oldest ended one is forgotten, otherwise the
+    /// oldest.
     pub fn fire(&mut self, firing: Firing) {
         if self.firings.len() >= limits::SCHEDULE_FIRINGS {
             let ended = self.firings.iter().position(|f| f.how != Fired::Open);
@@ -216,12 +219,12 @@ impl Schedule {
         self.fired = self.fired.wrapping_add(1);
     }
 
-    /// The firing whose word this event is.
+    /// The firing that posted this event.
     pub fn firing_that_said(&self, event: Uid) -> Option<Uid> {
         self.firings.iter().map(|f| f.stimulus).find(|stimulus| becomes(*stimulus) == event)
     }
 
-    /// With its next time, as it is from now on.
+    /// The schedule with its next time.
     pub fn arranged(self, now: Timestamp) -> Self {
         let next = self.when.next(self.created_at, now).filter(|_| !self.paused);
         Self { next_at: next, ..self }

@@ -34,7 +34,7 @@ fn times_are_those_of_the_zones_clocks() {
             "2026-12-01T09:00:00Z"
         ]
     );
-    // Either day is enough where both are given; Sunday is 0 and 7.
+    // If both day fields are given, either is enough; Sunday is 0 and 7.
     assert_eq!(
         times("0 0 13 * 5", "UTC", "2026-11-07T00:00:00Z", 3),
         ["2026-11-13T00:00:00Z", "2026-11-20T00:00:00Z", "2026-11-27T00:00:00Z"]
@@ -63,7 +63,7 @@ fn a_skipped_time_comes_later_and_a_repeated_one_once() {
         times("*/30 * * * *", "Europe/Berlin", "2026-03-29T00:31:00Z", 3),
         ["2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z", "2026-03-29T02:00:00Z"]
     );
-    // What comes in every hour comes in the repeated one.
+    // An expression for every hour also fires in the repeated one.
     assert_eq!(
         times("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3),
         ["2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"]
@@ -73,7 +73,7 @@ fn a_skipped_time_comes_later_and_a_repeated_one_once() {
         times("15,35 2 * * *", "Australia/Lord_Howe", "2026-10-03T10:00:00Z", 3),
         ["2026-10-03T15:35:00Z", "2026-10-03T15:45:00Z", "2026-10-04T15:15:00Z"]
     );
-    // Asked within the gap, it is not lost.
+    // A query within the gap still finds it.
     assert_eq!(
         times("30 2 * * *", "Europe/Berlin", "2026-03-29T01:10:00Z", 1),
         ["2026-03-29T01:30:00Z"]
@@ -168,7 +168,7 @@ fn a_row_reads_back_with_its_firings_and_as_it_was_written_first() {
     for n in 0..4 {
         let bytes = codec::schedule(&schedule);
         assert_eq!(codec::read_schedule(&bytes), Ok(schedule.clone()), "{n} firings");
-        // A row of one firing is what rows were before they knew of others.
+        // A row with one firing equals the older format, which stored only one.
         let before = bytes.len() - 16;
         assert_eq!(bytes[before..] == [1; 16], n < 2);
         for cut in 0..bytes.len() {

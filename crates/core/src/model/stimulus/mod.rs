@@ -1,9 +1,10 @@
-//! Stimuli: durable requests to open or continue a public thread without a person asking (channels spec, "Stimuli
-//! and wake-ups"; design section 5, "Stimuli").
+//! Stimuli: durable requests to open or continue a public thread without a person asking (channels
+//! spec, "Stimuli and wake-ups"; design section 5, "Stimuli").
 //!
-//! A stimulus waits in its channel's queue until it may speak: `pending -> claimed -> dispatched`, or it ends as
-//! `coalesced`, `superseded` or `cancelled`. What the host makes while the queue is full is `held` before that. Claiming is recorded before the dispatch, so that one whose dispatch
-//! fails again and again comes to an end. What it says and that it was said are one transaction.
+//! A stimulus waits in its channel's queue until it may speak: `pending -> claimed -> dispatched`,
+//! or it ends as `coalesced`, `superseded` or `cancelled`. Stimuli that the host creates while the
+//! queue is full are `held` first. The claim is recorded before the dispatch, so that a stimulus
+//! whose dispatch keeps failing ends. Its message and its dispatched state are one transaction.
 
 pub mod keys;
 pub mod queue;
@@ -16,7 +17,7 @@ use crate::model::ids::{EventRef, MemberKey, ThreadKey, Timestamp, Uid};
 pub use recover::{Found, Recovered, becomes};
 pub use rules::{Rules, RulesPatch};
 
-/// What a stimulus was made by.
+/// The origin of a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StimulusKind {
     AgentIdea,
@@ -60,12 +61,12 @@ impl StimulusKind {
         }
     }
 
-    /// Whether it is for whoever reads, and wakes nobody.
+    /// Whether it is only for readers and notifies nobody.
     pub fn wakes_nobody(self) -> bool {
         matches!(self, Self::ResultSummary | Self::SupersessionNotice)
     }
 
-    /// Whether an agent makes it of its own; others report what happened elsewhere.
+    /// Whether an agent creates it unprompted; other kinds report external events.
     pub fn is_of_an_agent(self) -> bool {
         matches!(self, Self::AgentIdea | Self::SidechainMilestone | Self::ObservationMaterialized)
     }
@@ -77,11 +78,12 @@ pub enum StimulusState {
     Pending,
     Claimed,
     Dispatched,
-    /// The queue is full; what the host has made of something that was done is put there when there is room.
+    /// The queue is full. A stimulus that the host created for a completed action is queued when
+    /// there is room.
     Held,
-    /// The same was asked for again, and that one stands in its place.
+    /// The same was requested again and replaces it.
     Coalesced,
-    /// A newer one about the same stands in its place.
+    /// A newer one about the same subject replaces it.
     Superseded,
     Cancelled,
 }
@@ -109,7 +111,7 @@ impl StimulusState {
         }
     }
 
-    /// Whether it is still to be said.
+    /// Whether it is still to be posted.
     pub fn is_open(self) -> bool {
         self.is_queued() || self == Self::Held
     }
@@ -120,33 +122,33 @@ impl StimulusState {
     }
 }
 
-/// Where what an agent has asked for stands in the chain of what caused what, as its messages do.
+/// The position of an agent's request in the chain of causes, like that of its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// What it was asked for in the turn of.
+    /// The event in whose turn it was requested.
     pub cause: Option<EventRef>,
-    /// How far from a person it is.
+    /// Its distance from a person.
     pub hop: u8,
 }
 
-/// What is to be said, by whom and to whom.
+/// The message, its author and its addressees.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Stimulus {
     pub uid: Uid,
     pub kind: StimulusKind,
-    /// Whose word it is.
+    /// The member in whose name it is posted.
     pub source: MemberKey,
-    /// The thread that it continues; none opens a subject.
+    /// The thread that it continues; if unset, it opens a subject.
     pub thread: Option<(ThreadKey, Uid)>,
     #[redact(fixed = 3)]
     pub text: Arc<str>,
     #[redact(fixed = 3)]
     pub title: Arc<str>,
-    /// Whom it is for.
+    /// Its addressees.
     pub targets: Vec<MemberKey>,
     /// Shown to its targets only.
     pub private: bool,
-    /// None: no agent has asked for it, but a person, or the host.
+    /// None: it was requested by a person or the host, not by an agent.
     pub chain: Option<Chain>,
     #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,
@@ -156,17 +158,17 @@ pub struct Stimulus {
     pub initiative_key: Option<Arc<str>>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// For what it will log; drawn when it was made.
+    /// The salt of its future event, generated when it was created.
     pub salt: [u8; 16],
     pub state: StimulusState,
-    /// When it is next looked at.
+    /// When it is checked next.
     pub due_at: Timestamp,
     pub attempts: u8,
     /// Whether it opened a subject.
     pub opened: bool,
     /// The event that it became.
     pub said: Option<Uid>,
-    /// The one that stands in its place.
+    /// The stimulus that replaced it.
     pub by: Option<Uid>,
     /// Why it was cancelled.
     #[redact(fixed = 3)]
@@ -175,7 +177,8 @@ pub struct Stimulus {
 }
 
 impl Stimulus {
-    /// One that waits from now on, to open a subject with nothing said yet; the rest is for whoever makes it.
+    /// A stimulus that waits from now on to open a subject, with no content yet. The caller sets
+    /// the rest.
     pub fn new(
         uid: Uid,
         kind: StimulusKind,
@@ -210,7 +213,7 @@ impl Stimulus {
         }
     }
 
-    /// Ended, with nothing kept of what it was to say unless that may still be said.
+    /// The ended stimulus, without its content unless that may still be posted.
     pub fn ended(&self, state: StimulusState, at: Timestamp) -> Self {
         let mut ended = Self { state, ended_at: Some(at), ..self.clone() };
         if state != StimulusState::Cancelled {
@@ -221,9 +224,10 @@ impl Stimulus {
         ended
     }
 
-    /// Of two of one source about the same, how the earlier one ends: by their progress, else by the key that says
-    /// so, else by what they say. What the host makes under a key of its own is of the host, whoever says it; and what
-    /// only some are shown gives way to nothing that others are shown.
+    /// How an earlier stimulus of the same source about the same subject ends: decided by progress
+    /// key, otherwise by deduplication key, otherwise by content. A stimulus under one of the
+    /// host's own keys belongs to the host, whatever its source. An ephemeral stimulus is never
+    /// replaced by one with other readers.
     pub fn replaced_by(&self, newer: &Self) -> Option<StimulusState> {
         let made_by_host = self.dedupe_key == newer.dedupe_key
             && self.dedupe_key.as_deref().is_some_and(keys::is_of_the_host);

@@ -1,4 +1,4 @@
-//! When the next stimulus of a channel may speak.
+//! Decides when the next stimulus of a channel may speak.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use crate::model::ids::{Timestamp, Uid};
 use crate::model::limits;
 use crate::model::thread::Thread;
 
-/// A channel's queue: what waits, and what ended lately.
+/// A channel's queue: waiting and recently ended stimuli.
 pub type Queue = BTreeMap<Uid, Arc<Stimulus>>;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How many have a place in it.
+/// The number of queued stimuli.
 pub fn waiting(queue: &Queue) -> usize {
     queue.values().filter(|s| s.state.is_queued()).count()
 }
 
-/// What waits for room in it.
+/// Stimuli that wait for room in the queue.
 pub fn held(queue: &Queue) -> impl Iterator<Item = &Arc<Stimulus>> {
     queue.values().filter(|s| s.state == StimulusState::Held)
 }
 
-/// When the queue is next to be looked at. What is claimed is said before anything else happens.
+/// When to look at the queue next. A claimed stimulus is dispatched before anything else happens.
 pub fn due(queue: &Queue) -> Option<Timestamp> {
     let claimed = queue.values().find(|s| s.state == StimulusState::Claimed);
     if let Some(claimed) = claimed {
@@ -33,9 +33,10 @@ pub fn due(queue: &Queue) -> Option<Timestamp> {
     queued.map(|s| s.expires_at.map_or(s.due_at, |expires| expires.min(s.due_at))).min()
 }
 
-/// From when on a subject may be opened: after the quiet that follows the last one, within what an hour may bring, and
-/// when no more of them are alive than may be. A subject counts as alive while its thread is and something was said
-/// there within the hour, so that one which was forgotten does not silence the channel.
+/// When the next subject may be opened: after the quiet period following the last one, within the
+/// hourly limit, and when few enough are live. A subject counts as live while its thread is and
+/// something was said in it within the last hour, so that a forgotten one does not silence the
+/// channel.
 pub fn opens_at<'a>(
     queue: &Queue,
     rules: Rules,
@@ -57,7 +58,8 @@ pub fn opens_at<'a>(
     [quiet, hourly, active].into_iter().flatten().max().unwrap_or_default()
 }
 
-/// What has ended and need not be known any more: the oldest beyond the number kept, but those that an hour counts.
+/// Ended stimuli that can be forgotten: the oldest beyond the limit, except those that count for
+/// the hourly limit.
 pub fn forgotten(queue: &Queue, now: Timestamp) -> Vec<Uid> {
     let mut ended: Vec<_> =
         queue.values().filter_map(|s| Some((s.ended_at?, s.opened, s.uid))).collect();

@@ -1,44 +1,44 @@
-//! What becomes of a stimulus when the host comes back (channels spec "Persistence and recovery").
+//! Recovers a stimulus when the host restarts (channels spec "Persistence and recovery").
 //!
-//! The log is the truth: what it says was said, was said, whatever the queue knows of it. The id of the event that a
-//! stimulus becomes follows from its own, so that it is found however long ago that was.
+//! The log is authoritative: a stimulus that is in the log was dispatched, whatever the queue says.
+//! The id of its event is derived from its own id, so the event is found however old it is.
 
 use super::{Stimulus, StimulusState};
 use crate::model::ids::{Timestamp, Uid};
 
-/// What the log has of a stimulus.
+/// What the log knows about a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     pub event: Uid,
     pub at: Timestamp,
-    /// Whether it is of the main line, so that it opened a subject.
+    /// Whether it is in the main timeline, so that it opened a subject.
     pub opened: bool,
 }
 
-/// What does not fit, and what stands in its place.
+/// The correction for an inconsistent stimulus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recovered {
-    /// It was about to be said when the host went away, and waits again.
+    /// It was about to be dispatched when the host stopped, and waits again.
     Queued(Stimulus),
-    /// It was said, and the queue did not know.
+    /// It was dispatched, and the queue did not know that.
     Said(Stimulus),
-    /// It counts as said, and the log does not have it: there is nothing to be known of it any more.
+    /// The queue says that it was dispatched, and the log does not have it: it is forgotten.
     Lost,
 }
 
-/// The id of the event that a stimulus becomes when it is said.
+/// The id of the event that a stimulus becomes when it is dispatched.
 pub fn becomes(stimulus: Uid) -> Uid {
     Uid(stimulus.0.wrapping_add(1))
 }
 
 impl Stimulus {
-    /// The id of the event that it becomes when it is said.
+    /// The id of the event that it becomes when it is dispatched.
     pub fn becomes(&self) -> Uid {
         becomes(self.uid)
     }
 
-    /// What is to be made of it, given what its conversation's log has; none when it stands as it should. `trimmed` says
-    /// whether a part of that log was dropped, so that what is missing there may have been in it.
+    /// The correction, given what its conversation's log has; none when it is consistent.
+    /// `trimmed`: part of the log was dropped and may have contained a missing event.
     pub fn recover(&self, found: Option<Found>, trimmed: bool) -> Option<Recovered> {
         match (self.state, found) {
             (state, Some(found)) if state.is_open() => {

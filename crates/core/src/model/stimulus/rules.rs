@@ -1,18 +1,18 @@
-//! What a channel sets about its stimuli, and within which bounds.
+//! A channel's settings for stimuli, and their bounds.
 
 use crate::model::error::Refusal;
 use crate::model::limits;
 
-/// How much a channel hears without a person asking (design section 5, "Turns").
+/// How many stimuli a channel allows without a person (design section 5, "Turns").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Stimuli that wait at most.
+    /// Most stimuli that may wait.
     pub pending: u16,
-    /// Subjects that stimuli open within an hour.
+    /// Most subjects that stimuli may open per hour.
     pub roots_per_hour: u16,
-    /// Such subjects that are alive at once.
+    /// Most such subjects that may be live at once.
     pub active_roots: u16,
-    /// Quiet after such a subject before the next.
+    /// Quiet period after such a subject before the next.
     pub quiet_ms: i64,
 }
 
@@ -37,7 +37,7 @@ pub struct RulesPatch {
 }
 
 impl Rules {
-    /// With the changes, if they are within the bounds.
+    /// The changed rules, if they are within the bounds.
     pub fn changed(self, patch: RulesPatch) -> Result<Self, Refusal> {
         let rules = Self {
             pending: patch.pending.unwrap_or(self.pending),

@@ -1,9 +1,9 @@
-//! The work that goes on in a thread (channels spec, "Thread work state, bindings, and progress").
+//! The work of a thread (channels spec, "Thread work state, bindings, and progress").
 //!
-//! It is replayed from the log like the rest of a thread: a [`WorkChange`] says what is different from then on, and
-//! [`ThreadWork::apply`] is the one place that makes it so. How far the work is has nothing to do with the thread's
-//! status: a resolved thread may hold work that is still proposed. Progress is kept by its key, the newest of each;
-//! it is told to nobody and counts as nothing that was said.
+//! It is replayed from the log like the rest of a thread: a [`WorkChange`] states the changes, and
+//! [`ThreadWork::apply`] is the only place that makes them. The work's status is independent of the
+//! thread's: a resolved thread may hold work that is still proposed. Only the newest progress of
+//! each key is kept. Progress notifies nobody and does not count as a message.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::model::ids::{MemberKey, Seq, SessionKey, Timestamp, Uid};
 use crate::model::limits;
 use crate::model::stimulus::{StimulusKind, becomes};
 
-/// How far the work is. It never goes back.
+/// The status of the work. It never goes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WorkStatus {
     #[default]
@@ -21,7 +21,7 @@ pub enum WorkStatus {
     Active,
     Reviewing,
     Completed,
-    /// Other work has taken its place.
+    /// Other work has replaced it.
     Superseded,
 }
 
@@ -39,13 +39,13 @@ impl WorkStatus {
         }
     }
 
-    /// Whether nothing more is to come of it.
+    /// Whether the work is finished.
     pub fn is_over(self) -> bool {
         self >= Self::Completed
     }
 }
 
-/// What of the outside a thread's work is bound to.
+/// The kinds of external things that a thread's work can be bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BindingKind {
     Schedule,
@@ -70,14 +70,14 @@ impl BindingKind {
     }
 }
 
-/// A thing by its id, which is opaque here.
+/// An external thing by its id, which is opaque here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Binding {
     pub kind: BindingKind,
     pub id: Arc<str>,
 }
 
-/// The newest word on one stream of progress.
+/// The newest report on one stream of progress.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Progress {
     #[redact(fixed = 3)]
@@ -87,11 +87,11 @@ pub struct Progress {
     pub percent: Option<u8>,
     pub at: Timestamp,
     pub by: MemberKey,
-    /// The event that the stream began with in the thread, if a stimulus said it.
+    /// The event that began the stream in the thread, if a stimulus posted it.
     pub said: Option<Uid>,
 }
 
-/// A word on progress, before it has its time and author.
+/// A progress report before it has its time and author.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Report {
     #[redact(fixed = 3)]
@@ -101,7 +101,7 @@ pub struct Report {
     pub percent: Option<u8>,
 }
 
-/// What came of it, as it stands in the feed.
+/// The result, as shown in the feed.
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Summary {
     #[redact(fixed = 3)]
@@ -115,7 +115,7 @@ pub struct Spur {
     pub uid: Uid,
     pub kind: StimulusKind,
     pub at: Timestamp,
-    /// The thread's newest seq once it had been said, so that it is known whether anything was said since.
+    /// The thread's newest seq after it was posted, to detect later messages.
     pub thread_seq: u64,
     /// Whether it opened the thread.
     pub opened: bool,
@@ -125,24 +125,24 @@ pub struct Spur {
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct ThreadWork {
     pub status: WorkStatus,
-    /// What it is about, in one word of the room's own.
+    /// Its topic, as one word that the room chooses.
     #[redact(fixed = 3)]
     pub topic_kind: Option<Arc<str>>,
-    /// The session that does it. Who owns the thread stands in the thread.
+    /// The session that does the work. The owner is stored in the thread.
     pub owner_session: Option<SessionKey>,
-    /// Names the undertaking: a channel has one live thread of each.
+    /// The initiative's key: a channel has at most one live thread per initiative.
     #[redact(fixed = 3)]
     pub initiative_key: Option<Arc<str>>,
     pub bindings: BTreeSet<Binding>,
-    /// One of each key, in the order in which the keys first came.
+    /// One for each key, in the order in which the keys first came.
     pub progress: Vec<Progress>,
     pub summary: Option<Summary>,
-    /// Its messages that stand in the feed.
+    /// Its messages that are promoted to the feed.
     pub promoted: BTreeSet<Seq>,
     pub spur: Option<Spur>,
 }
 
-/// What is different from now on; an absent part stays as it was.
+/// A change of the work; absent fields stay as they were.
 #[derive(Clone, veil::Redact, Default, PartialEq, Eq)]
 pub struct WorkChange {
     pub status: Option<WorkStatus>,
@@ -154,13 +154,13 @@ pub struct WorkChange {
     pub bind: Vec<Binding>,
     pub unbind: Vec<Binding>,
     pub progress: Option<Report>,
-    /// Streams of progress that are over and forgotten.
+    /// Finished progress streams to forget.
     pub forget: Vec<Arc<str>>,
     pub spur: Option<Spur>,
 }
 
 impl ThreadWork {
-    /// Whether it is as every thread's is at first, so that nothing need be written of it.
+    /// Whether it is in the initial state, so that nothing need be written.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
@@ -186,7 +186,8 @@ impl ThreadWork {
         if let Some(Report { key, text, percent }) = &change.progress {
             let (key, text, percent) = (key.clone(), text.clone(), *percent);
             let known = self.progress.iter_mut().find(|p| p.key == key);
-            // What takes the place of older progress is no message: the one before it stays the stream's newest.
+            // An update that replaces older progress is not a message, so the event stays the
+            // stream's previous one.
             let said = match &known {
                 Some(old) => old.said,
                 None => change.spur.map(|spur| becomes(spur.uid)),
@@ -200,13 +201,13 @@ impl ThreadWork {
         self.spur = change.spur.or(self.spur);
     }
 
-    /// The newest of all its progress.
+    /// The newest of all its progress reports.
     pub fn latest(&self) -> Option<&Progress> {
-        // Of two of one time the later key, which was reported for the first time later.
+        // Of two with the same time, the later key: it was first reported later.
         self.progress.iter().max_by_key(|p| p.at)
     }
 
-    /// The change without what would change nothing; none when nothing is left.
+    /// The change without fields that change nothing; none if nothing is left.
     pub fn differs(&self, mut change: WorkChange) -> Option<WorkChange> {
         change.status = change.status.filter(|s| *s != self.status);
         change.topic_kind = change.topic_kind.filter(|t| *t != self.topic_kind);
@@ -226,7 +227,7 @@ impl ThreadWork {
         (change != WorkChange::default()).then_some(change)
     }
 
-    /// Whether the change may be made, as far as the work itself says.
+    /// Whether the change is valid for this work.
     pub fn check(&self, change: &WorkChange) -> Result<(), Refusal> {
         check_words(change)?;
         if let Some(status) = change.status.filter(|s| *s < self.status) {
@@ -275,7 +276,7 @@ fn check_words(change: &WorkChange) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name that stands for something: one line, not too long, and something.
+/// Validates a key: one line, not empty, of limited length.
 pub fn check_key(what: &str, key: &str) -> Result<(), Refusal> {
     let most = limits::KEY_BYTES;
     if key.trim().is_empty() || key.len() > most || key.chars().any(char::is_control) {
@@ -284,7 +285,7 @@ pub fn check_key(what: &str, key: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Words that are shown: not nothing, and not too many.
+/// Validates a displayed text: not empty and of limited length.
 pub fn check_words_of(what: &str, text: &str, most: usize) -> Result<(), Refusal> {
     if text.len() > most {
         let why = format!("the text of {what} has at most {most} bytes");

@@ -1,15 +1,16 @@
-//! Public turns: who of the agents may speak now about one subject of a channel (channels spec "Autonomous
-//! thread turns", design section 5 "Turns").
+//! Public turns: which agents may speak now about one subject of a channel (channels spec
+//! "Autonomous thread turns", design section 5 "Turns").
 //!
-//! A subject is a root message with its canonical thread. Whoever is to be told of something there is a
-//! *candidate*; at most [`Rules::speakers`] of them hold a *lease* at a time, and are offered what they are to
-//! answer; the others wait, and their clocks stand still. A lease ends when its run ends, moves to a successor
-//! when nobody takes it up, and is paid from a budget that a person's message fills.
+//! A subject is a root message with its canonical thread. A member with a pending delivery there is
+//! a *candidate*. At most [`Rules::speakers`] candidates hold a *lease* at a time and are offered
+//! their deliveries; the others wait with stopped clocks. A lease ends when its run ends, and
+//! passes to a successor when nobody accepts it. A lease that speaks uses the turn budget, which a
+//! person's message refills.
 //!
-//! Pure: candidates, settings and time go in, a [`Step`] comes out. The invariants, held by the simulation in
-//! the tests: never more leases than speakers, never more turns that spoke than the budget but for what people
-//! have asked themselves, an obligation that waits is granted before any turn that is only wanted, and a free
-//! place never stays free while somebody may have it.
+//! Pure: candidates, settings and time go in, a [`Step`] comes out. Invariants, checked by the
+//! simulation in the tests: never more leases than speakers; never more turns with a message than
+//! the budget, except those that people asked for themselves; a waiting obligation is granted
+//! before any turn that is only wanted; and a place is never left free while somebody may have it.
 
 mod output;
 pub mod rules;
@@ -21,7 +22,8 @@ use crate::model::limits;
 pub use output::Output;
 pub use rules::{Rules, RulesPatch};
 
-/// Why an agent is told that its run is cancelled, where a person's newer message takes the place of what it answers.
+/// The reason an agent is given for a cancelled run when a person's newer message replaces the one
+/// it answers.
 pub const REPLACED: &str = "superseded by a newer message";
 
 /// The right of one member to speak about the subject now.
@@ -30,18 +32,18 @@ pub struct Lease {
     pub member: MemberKey,
     /// The event whose delivery is the run.
     pub cause: Seq,
-    /// Rises with every lease of the subject.
+    /// Increases with every lease of the subject.
     pub fence: u32,
     pub granted_at: Timestamp,
-    /// Whether a session has taken the run.
+    /// Whether a session has accepted the run.
     pub accepted: bool,
-    /// Whether it has said something; only then it is paid for.
+    /// Whether it has posted something. Only then it uses the budget.
     pub said: bool,
-    /// Whether it has reacted to something of the subject: an answer without words.
+    /// Whether it has reacted to something of the subject, which is an answer without words.
     pub nodded: bool,
-    /// A person has spoken since it was granted: what it says is paid from what was there before.
+    /// A person has spoken since it was granted: its messages use the previous budget.
     pub prepaid: bool,
-    /// How often a person's newer message replaced what it answers, and since when.
+    /// How often a person's newer message replaced the event it answers, and since when.
     pub superseded: u8,
     pub since: Timestamp,
 }
@@ -51,77 +53,78 @@ pub struct Lease {
 pub struct Turn {
     pub leases: Vec<Lease>,
     pub fence: u32,
-    /// How many members the newest person's message addressed.
+    /// How many members the newest message of a person addressed.
     pub addressees: u16,
-    /// Turns that have spoken since.
+    /// Turns with a message since then.
     pub spent: u16,
-    /// The newest turn that was paid for without a lease.
+    /// The newest turn that used the budget without a lease.
     pub counted: Option<(MemberKey, Seq)>,
-    /// Who spoke last, newest last, each once.
+    /// Recent speakers, newest last, each once.
     pub spoke: Vec<(MemberKey, Timestamp)>,
-    /// Who did not take up a lease since a person spoke, and is asked last.
+    /// Members who did not accept a lease since a person spoke; they are asked last.
     pub passed: Vec<MemberKey>,
-    /// Nobody but those who speak owes anything about the subject: they are offered all that people ask of them.
+    /// Only the speakers owe anything about the subject, so they are offered everything that people
+    /// ask of them.
     pub alone: bool,
-    /// What runs have put out that has not been posted yet.
+    /// Output of runs that has not been posted yet.
     pub outputs: Vec<Output>,
 }
 
-/// A member that is to be told of something about the subject, by a delivery that would start a run.
+/// A member with a delivery about the subject that would start a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub member: MemberKey,
     pub cause: Seq,
-    /// Since when it wants to speak.
+    /// Since when it has wanted to speak.
     pub since: Timestamp,
     /// An answer is owed.
     pub obligation: bool,
-    /// It is owed to a person, whose message pays for it.
+    /// A person asked for the answer, so the turn is granted whatever budget remains.
     pub asked: bool,
-    /// Its session runs it already.
+    /// Its session is already running it.
     pub accepted: bool,
-    /// A session of it is connected that can be asked.
+    /// It has a connected session that may receive the offer.
     pub present: bool,
     /// The text, or the sender, names it.
     pub addressed: bool,
-    /// A message of its own is answered.
+    /// It is a reply to one of its own messages.
     pub replied_to: bool,
     /// It has reacted to the event.
     pub reacted: bool,
-    /// How much it wants to take part; more is sooner.
+    /// How much it wants to take part; a higher value goes first.
     pub bias: u8,
-    /// Deliveries that it runs elsewhere.
+    /// How many deliveries it runs elsewhere.
     pub running: usize,
 }
 
-/// What arbitration has changed.
+/// The changes made by arbitration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Who may speak from now on.
+    /// Members that may speak from now on.
     pub granted: Vec<(MemberKey, Seq)>,
-    /// What else people have asked of who speaks, to be offered along.
+    /// Other requests by people to the speakers, which are offered along.
     pub along: Vec<(MemberKey, Seq)>,
-    /// Whose lease went on to somebody else, because no session took it up.
+    /// Members whose lease passed on because no session accepted it.
     pub expired: Vec<(MemberKey, Seq)>,
-    /// Who is not asked any more, because what a person's message pays for was said.
+    /// Members that are not asked any more, because the budget of a person's message is used up.
     pub dropped: Vec<(MemberKey, Seq)>,
-    /// When time will next change anything.
+    /// When time next changes anything.
     pub due: Option<Timestamp>,
 }
 
 /// Why a member may not speak now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// Somebody else has the turn.
+    /// Another member has the turn.
     Held,
-    /// Agents have said what the newest person's message pays for.
+    /// Agents have used up the budget of the newest message by a person.
     Spent,
     /// It has just spoken.
     Cooling { until: Timestamp },
 }
 
 impl Turn {
-    /// Turns that may speak until a person speaks again.
+    /// Remaining turns until a person speaks again.
     pub fn budget(&self, rules: &Rules) -> u16 {
         rules.replies.max(self.addressees)
     }
@@ -130,12 +133,13 @@ impl Turn {
         self.leases.iter().any(|l| l.member == member && l.cause == cause)
     }
 
-    /// Whether the member is offered what people ask of it beside the run that it has the turn for.
+    /// Whether the member is also offered people's other requests, besides the run that it has the
+    /// turn for.
     pub fn goes_along(&self, member: MemberKey) -> bool {
         self.alone && self.lease(member).is_some()
     }
 
-    /// A holder speaks in a run that it was offered along: its turn goes on with that.
+    /// A holder speaks in another run that was offered along: its turn continues with that run.
     pub fn go_on_with(&mut self, member: MemberKey, cause: Seq) {
         if let Some(lease) = self.lease_mut(member).filter(|l| l.cause != cause) {
             lease.cause = cause;
@@ -150,7 +154,7 @@ impl Turn {
         self.leases.iter_mut().find(|l| l.member == member)
     }
 
-    /// Whether anybody speaks.
+    /// Whether nobody speaks.
     pub fn is_idle(&self) -> bool {
         self.leases.is_empty()
     }
@@ -160,8 +164,8 @@ impl Turn {
         self.left(rules) == 0
     }
 
-    /// A person has spoken about the subject, or let the agents go on: the budget is full again. Runs under way
-    /// go on, and are paid from what was there before.
+    /// A person has spoken about the subject or let the agents continue: the budget is full again.
+    /// Active runs continue and use the previous budget.
     pub fn refill(&mut self, addressees: u16) {
         self.addressees = addressees;
         self.spent = 0;
@@ -170,9 +174,9 @@ impl Turn {
         self.leases.iter_mut().for_each(|l| l.prepaid = true);
     }
 
-    /// Lets a person's newer message, of which the holder is told too, take the place of what its run answers.
-    /// False when the run goes on instead: it has said or done what others see or will, or was replaced often or for
-    /// long.
+    /// A person's newer message, which the holder is notified of too, replaces the event that its
+    /// run answers. False when the run continues instead: it has already said or done something
+    /// visible, or was replaced often or for long.
     pub fn supersede(
         &mut self,
         member: MemberKey,
@@ -198,7 +202,7 @@ impl Turn {
         true
     }
 
-    /// Whether the member may say something about the subject now.
+    /// Whether the member may post about the subject now.
     pub fn may_say(
         &self,
         member: MemberKey,
@@ -214,7 +218,7 @@ impl Turn {
             return Err(Bar::Held);
         }
         if cause.is_some_and(|cause| self.counted == Some((member, cause))) {
-            // Going on with the turn that was paid for last.
+            // It continues the turn that used the budget last.
             return Ok(());
         }
         if self.left(rules) == 0 {
@@ -226,7 +230,7 @@ impl Turn {
         }
     }
 
-    /// The member has said something: its turn is paid for once.
+    /// The member has posted something: its turn uses the budget once.
     pub fn said(&mut self, member: MemberKey, cause: Option<Seq>, now: Timestamp) {
         let paid = match self.lease_mut(member) {
             Some(lease) => std::mem::replace(&mut lease.said, true) || lease.prepaid,
@@ -245,18 +249,19 @@ impl Turn {
         self.spoke.push((member, now));
     }
 
-    /// Until when somebody rests after what it said; none when nobody has spoken.
+    /// Until when a recent speaker rests; none when nobody has spoken.
     pub fn rested(&self, rules: &Rules) -> Option<Timestamp> {
         self.spoke.iter().map(|(_, at)| at.plus(rules.cooldown_ms)).max()
     }
 
-    /// Whether a place is free while somebody waits who may have it: after [`Turn::arbitrate`] it never is.
+    /// Whether a place is free while a candidate that may have it waits. After [`Turn::arbitrate`]
+    /// this is never so.
     pub fn lets_wait(&self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> bool {
         let is_free = self.leases.len() < usize::from(rules.speakers);
         is_free && self.next(rules, candidates, now).is_some()
     }
 
-    /// Takes a lease away; whether there was one.
+    /// Revokes a lease. Returns whether there was one.
     pub fn take_away(&mut self, member: MemberKey) -> bool {
         let before = self.leases.len();
         self.leases.retain(|l| l.member != member);
@@ -267,8 +272,8 @@ impl Turn {
         had
     }
 
-    /// Brings the leases in step with who wants to speak: ends those whose run is over, moves on those that
-    /// nobody took up, and grants what is free.
+    /// Matches the leases to the candidates: ends those whose run is over, passes on those that
+    /// nobody accepted, and grants free places.
     pub fn arbitrate(&mut self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> Step {
         let mut step = Step::default();
         self.end(candidates, now);
@@ -293,7 +298,8 @@ impl Turn {
         step
     }
 
-    /// Leases whose delivery is over are, too; one whose session went away is to be taken up again.
+    /// Ends leases whose delivery is over. A lease whose session disconnected must be accepted
+    /// again.
     fn end(&mut self, candidates: &[Candidate], now: Timestamp) {
         self.leases.retain_mut(|lease| {
             let run =
@@ -308,8 +314,8 @@ impl Turn {
         });
     }
 
-    /// What was not taken up in time goes to a successor; where there is none it stays. A holder that is there has as
-    /// much time again.
+    /// A lease that was not accepted in time passes to a successor; without one it stays. A
+    /// connected holder gets the same time again.
     fn expire(&mut self, rules: &Rules, candidates: &[Candidate], now: Timestamp, step: &mut Step) {
         let late = |l: &&Lease| !l.accepted && now.since(l.granted_at) >= rules.acceptance_ms;
         let members: Vec<_> = self.leases.iter().filter(late).map(|l| l.member).collect();
@@ -326,7 +332,7 @@ impl Turn {
         }
     }
 
-    /// Who is to have the next turn.
+    /// The candidate for the next turn.
     fn next<'a>(
         &self,
         rules: &Rules,
@@ -340,7 +346,8 @@ impl Turn {
         free.filter(paid).min_by_key(|c| self.order(c, now))
     }
 
-    /// Who is asked before whom: those who did not let a turn pass, then those who are there again, then the rest.
+    /// The priority of candidates: those who did not let a turn pass, then those who are connected
+    /// again, then the rest.
     fn rank(&self, candidate: &Candidate) -> u8 {
         match (self.passed.contains(&candidate.member), candidate.present) {
             (false, _) => 0,
@@ -349,7 +356,7 @@ impl Turn {
         }
     }
 
-    /// The same for who holds a lease and has not taken it up.
+    /// The same for a holder who has not accepted its lease.
     fn rank_of(&self, lease: &Lease, candidates: &[Candidate]) -> u8 {
         let is_there = candidates.iter().any(|c| c.member == lease.member && c.present);
         if is_there { 1 } else { 2 }
@@ -377,13 +384,13 @@ impl Turn {
         });
     }
 
-    /// Turns of the budget that nobody has spoken in or holds.
+    /// Turns of the budget that are neither used nor held.
     fn left(&self, rules: &Rules) -> usize {
         let reserved = self.leases.iter().filter(|l| !l.said && !l.prepaid).count();
         usize::from(self.budget(rules)).saturating_sub(usize::from(self.spent) + reserved)
     }
 
-    /// Members that wait and owe an answer: as much of the budget is theirs.
+    /// Waiting members who owe an answer: that part of the budget is reserved for them.
     fn owed(&self, candidates: &[Candidate]) -> usize {
         let owes = |c: &Candidate| c.obligation && self.lease(c.member).is_none();
         let mut members: Vec<_> = candidates.iter().filter(|c| owes(c)).map(|c| c.member).collect();
@@ -398,15 +405,15 @@ impl Turn {
         self.lease(candidate.member).is_none() && (rested || goes_on)
     }
 
-    /// Until when the member rests after what it said.
+    /// Until when the member rests after its last message.
     fn rested_at(&self, member: MemberKey, rules: &Rules) -> Option<Timestamp> {
         let spoke = self.spoke.iter().find(|(m, _)| *m == member);
         spoke.map(|(_, at)| at.plus(rules.cooldown_ms))
     }
 
-    /// The order of candidates (design section 5, "Turns"), the first to speak the least. What is owed comes
-    /// before what is only wanted, and first what has waited long, so that nobody waits for ever; a run that goes on
-    /// already, before all.
+    /// The order of candidates (design section 5, "Turns"); the least is the first to speak. An
+    /// active run comes first. Then obligations come before turns that are only wanted, and among
+    /// them those that have waited long, so that nobody waits for ever.
     fn order(&self, c: &Candidate, now: Timestamp) -> impl Ord + use<> {
         let long = c.obligation && now.since(c.since) >= limits::TURN_PATIENCE_MS;
         let at = |m| self.spoke.iter().position(|(s, _)| *s == m);
@@ -426,7 +433,7 @@ impl Turn {
         )
     }
 
-    /// When a lease that is not taken up goes on to somebody, or somebody who waits has rested.
+    /// When an unaccepted lease passes on, or a waiting member has rested.
     fn due(&self, rules: &Rules, candidates: &[Candidate], now: Timestamp) -> Option<Timestamp> {
         let waiting = || candidates.iter().filter(|c| self.lease(c.member).is_none());
         let first = waiting().map(|c| self.rank(c)).min();

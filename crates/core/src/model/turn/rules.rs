@@ -1,4 +1,4 @@
-//! What a channel sets about public turns, and within which bounds.
+//! A channel's settings for public turns, and their bounds.
 
 use crate::model::error::Refusal;
 use crate::model::limits;
@@ -6,13 +6,13 @@ use crate::model::limits;
 /// How agents take turns in a channel (design section 5, "Turns").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Members that speak about one subject at a time.
+    /// How many members may speak about one subject at a time.
     pub speakers: u8,
-    /// Turns that a person's message pays for, if it does not address more members than that.
+    /// Turns that a person's message allows, unless it addresses more members than that.
     pub replies: u16,
-    /// How long a member that spoke rests, unless it is addressed.
+    /// How long a member rests after speaking, unless it is addressed.
     pub cooldown_ms: i64,
-    /// How long a lease waits for a session to take the run up before it goes to somebody else.
+    /// How long a lease waits for a session to accept the run before it passes to another member.
     pub acceptance_ms: i64,
 }
 
@@ -37,7 +37,7 @@ pub struct RulesPatch {
 }
 
 impl Rules {
-    /// With the changes, if they are within the bounds.
+    /// The changed rules, if they are within the bounds.
     pub fn changed(self, patch: RulesPatch) -> Result<Self, Refusal> {
         let rules = Self {
             speakers: patch.speakers.unwrap_or(self.speakers),

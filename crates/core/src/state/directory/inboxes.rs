@@ -1,4 +1,5 @@
-//! Inboxes of the directory, by their secret and by who stands in for people elsewhere.
+//! Inboxes of the directory, by their secret and by the stand-in member that speaks for people
+//! elsewhere.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::model::inbox::Inbox;
 use crate::model::member::MemberKind;
 
 impl Inbox {
-    /// What stands in the way of its being what it should be; nothing in a sound one.
+    /// What is wrong with this inbox; empty for a sound one.
     pub fn flaws(&self, directory: &Directory) -> Vec<String> {
         let mut flaws = Vec::new();
         let kind = |key| directory.member(key).filter(|m| !m.removed).map(|m| m.kind);
@@ -27,23 +28,24 @@ impl Inbox {
 }
 
 impl Directory {
-    /// The inbox whose string has a secret with this hash.
+    /// The inbox whose connection string has a secret with this hash.
     pub fn inbox_of(&self, secret: &Hash) -> Option<&Arc<Inbox>> {
         let uid = self.by_secret.get(secret)?;
         self.inboxes.get(uid)
     }
 
-    /// Whether it speaks for others elsewhere: it is told nothing, and nothing is asked of it.
+    /// Whether the member speaks for people elsewhere. Such a member is never notified and never
+    /// owes anything.
     pub fn is_stand_in(&self, member: MemberKey) -> bool {
         self.stand_ins.contains_key(&member)
     }
 
-    /// The inbox in which a member speaks for others elsewhere.
+    /// The inbox for which a member speaks.
     pub fn inbox_of_stand_in(&self, member: MemberKey) -> Option<&Arc<Inbox>> {
         self.inboxes.get(self.stand_ins.get(&member)?)
     }
 
-    /// An inbox as it is from now on; none when it is gone.
+    /// Sets the inbox; none removes it.
     pub fn set_inbox(&mut self, uid: Uid, inbox: Option<Arc<Inbox>>) {
         if let Some(old) = self.inboxes.get(&uid).cloned() {
             self.by_secret.remove_mut(&old.secret);

@@ -1,7 +1,7 @@
-//! Everybody of one workspace, and the names they answer to.
+//! All members, roles and streams of one workspace, and their names.
 //!
-//! The directory is the workspace's own home (design section 3, "Every row has one home"): it changes
-//! seldom, is read by every decision, and is handed to readers as an immutable snapshot.
+//! The directory is the workspace's own home (design section 3, "Every row has one home"): it
+//! changes seldom, every decision reads it, and readers get it as an immutable snapshot.
 
 mod inboxes;
 mod projects;
@@ -26,38 +26,38 @@ use crate::model::member::{Member, MemberFields, MemberKind, Role, Session, Stre
 use crate::model::project::Project;
 use crate::model::token::Issued;
 
-/// Everybody of one workspace, by key, id and name.
+/// All members of one workspace, by key, id and name.
 ///
-/// A snapshot of it is handed out whenever it changes, and sessions come and go all the time, ten thousand at
-/// once after a restart: what changes often is kept in persistent maps, so that a snapshot costs a few
-/// pointers and a change the few nodes on its way, however many there are.
+/// A snapshot is handed out after every change, and sessions come and go all the time: ten thousand
+/// at once after a restart. So what changes often is kept in persistent maps: a snapshot copies a
+/// few pointers, and a change copies a few nodes, whatever the number of entries.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     pub members: Arc<Vec<Arc<Member>>>,
     pub roles: Vec<Arc<Role>>,
     pub streams: Vec<Arc<Stream>>,
     pub sessions: RedBlackTreeMapSync<SessionKey, Arc<Session>>,
-    /// To whom undone obligations go in the end, and who is told of loops.
+    /// The member who gets obligations that nobody met, and who is notified of loops.
     pub lead: Option<MemberKey>,
-    /// Revoked token ids with the time after which the token is dead anyway.
+    /// Revoked token ids, with the time at which the token expires anyway.
     pub revoked: HashTrieMapSync<Arc<str>, Timestamp>,
-    /// Tokens that were handed out and have not expired, by whose they are and their id.
+    /// Issued tokens that have not expired, by member and token id.
     pub issued: RedBlackTreeMapSync<(MemberKey, Arc<str>), Arc<Issued>>,
-    /// When all tokens that a member had were ended: those too that are not in the list.
+    /// When all tokens of a member were ended, including those that are not in the list.
     pub cut_offs: HashTrieMapSync<MemberKey, Timestamp>,
-    /// What waits for a person, and what was decided lately.
+    /// Pending approvals and recently decided ones.
     pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
     pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
     /// Agents that are reached by a connection string.
     pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
     pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
     pub names: Arc<Index>,
-    /// What members and roles are shown by, so that nobody is taken for another.
+    /// The displayed names of members and roles, to prevent lookalikes.
     pub(crate) looks: Arc<Confusables>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
     by_session: HashTrieMapSync<Uid, SessionKey>,
     pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,
-    /// Members that speak in inboxes for others elsewhere.
+    /// Stand-in members, with the inbox each one speaks for.
     pub(crate) stand_ins: HashTrieMapSync<MemberKey, Uid>,
     connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
 }
@@ -92,17 +92,17 @@ impl Directory {
         self.by_session.get(&uid).and_then(|k| self.sessions.get(k))
     }
 
-    /// The member's connected sessions, newest connection last.
+    /// The member's connected sessions; the newest connection comes last.
     pub fn connected(&self, member: MemberKey) -> &[SessionKey] {
         self.connected.get(&member).map_or(&[], |live| &**live)
     }
 
-    /// Whether it is a person of the workspace, and nobody who stands in for people elsewhere.
+    /// Whether the member is a person of the workspace and not a stand-in for people elsewhere.
     pub fn is_person(&self, key: MemberKey) -> bool {
         self.member(key).is_some_and(|m| !m.is_agent()) && !self.is_stand_in(key)
     }
 
-    /// The first person of the workspace: where an escalation ends when there is no lead.
+    /// The first person of the workspace: the last stage of an escalation when there is no lead.
     pub fn first_person(&self) -> Option<MemberKey> {
         self.members.iter().find(|m| self.is_person(m.key) && !m.removed).map(|m| m.key)
     }
@@ -208,7 +208,7 @@ impl Directory {
         Ok(self.replace_role(role))
     }
 
-    /// Puts a member into a role or takes it out; doing so twice changes nothing.
+    /// Adds a member to a role or removes it. Idempotent.
     pub fn set_role_member(
         &mut self,
         key: RoleKey,
@@ -245,14 +245,15 @@ impl Directory {
         Ok(stream)
     }
 
-    /// Marks a session as held by a connection or not; the newest connection comes last.
+    /// Marks a session as connected or not. The newest connection comes last.
     pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
         let Some(session) = self.sessions.get(&key) else { return };
         let session = Session { connected: on, seen_at: now, ..Session::clone(session) };
         self.restore_session(session);
     }
 
-    /// Takes a session as it is, connected or not; of the member's connected ones it is the newest.
+    /// Restores a session, connected or not. Among the member's connected ones it counts as the
+    /// newest.
     pub fn restore_session(&mut self, session: Session) {
         let (key, on) = (session.key, session.connected);
         let others = self.connected(session.member).iter().copied().filter(|s| *s != key);
@@ -265,7 +266,7 @@ impl Directory {
         self.put_session(session);
     }
 
-    /// Forgets a session that nobody will take up again.
+    /// Forgets a session that can no longer be resumed.
     pub fn drop_session(&mut self, key: SessionKey) {
         if let Some(session) = self.sessions.get(&key).cloned() {
             self.sessions.remove_mut(&key);
@@ -278,7 +279,7 @@ impl Directory {
         self.sessions.insert_mut(session.key, Arc::new(session));
     }
 
-    /// Takes a member as it was stored. Members must come in the order of their keys.
+    /// Restores a stored member. Members must come in the order of their keys.
     pub fn restore_member(&mut self, member: Arc<Member>) {
         debug_assert_eq!(member.key.0 as usize, self.members.len() + 1, "member keys are dense");
         Arc::make_mut(&mut self.by_id).insert(member.id.clone(), member.key);
@@ -289,7 +290,7 @@ impl Directory {
         Arc::make_mut(&mut self.members).push(member);
     }
 
-    /// Takes a role as it was stored. Roles must come in the order of their keys.
+    /// Restores a stored role. Roles must come in the order of their keys.
     pub fn restore_role(&mut self, role: Arc<Role>) {
         debug_assert_eq!(role.key.0 as usize, self.roles.len() + 1, "role keys are dense");
         if !role.removed {
@@ -315,7 +316,7 @@ impl Directory {
         role
     }
 
-    /// What a member is shown by, from now on or no more.
+    /// Adds or removes the names that a member is displayed by.
     fn show(&mut self, member: &Member, on: bool) {
         let looks = Arc::make_mut(&mut self.looks);
         let target = Target::Member(member.key);
@@ -327,7 +328,8 @@ impl Directory {
         }
     }
 
-    /// A name that is taken for another's names the wrong one to whoever reads it.
+    /// Refuses a name that could be mistaken for another's, because readers would take it for the
+    /// wrong one.
     pub(crate) fn must_not_resemble(&self, name: &str, of: Option<Target>) -> Result<(), Refusal> {
         match self.looks.resembled(name, of) {
             Some(other) => {
@@ -338,7 +340,7 @@ impl Directory {
         }
     }
 
-    /// A name under which somebody is shown that is not its own: it is nobody else's, and looks like nobody else's.
+    /// Refuses a display name that is another's own name or looks like one.
     pub(crate) fn must_not_be_taken_for_another(
         &self,
         name: &str,
@@ -359,7 +361,7 @@ impl Directory {
         }
     }
 
-    /// Two targets of one name would make it name nobody, so the second is refused.
+    /// A name with two targets would resolve to nobody, so the second one is refused.
     fn check_free(&self, name: &str) -> Result<(), Refusal> {
         must_not_be_the_hosts(name)?;
         let taken = self.names.is_taken(name);

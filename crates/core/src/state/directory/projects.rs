@@ -1,4 +1,4 @@
-//! Projects of the directory, by whom they mirror into channels.
+//! Projects of the directory, by the members that they mirror into channels.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use crate::model::project::{Link, MIRRORED, Project, ProjectMember};
 
 impl Project {
-    /// What stands in the way of its being what it should be; nothing in a sound one.
+    /// What is wrong with this project; empty for a sound one.
     pub fn flaws(&self, directory: &Directory) -> Vec<String> {
         let mut flaws = Vec::new();
         let there = |m: MemberKey| directory.member(m).is_some_and(|m| !m.removed);
@@ -36,7 +36,7 @@ impl Project {
         for task in self.tasks.values() {
             let of = task.uid.show(Prefix::Task);
             let nobodys = task.assignee.as_deref().is_some_and(|id| self.member(id).is_none());
-            // Who did what is finished may have left since.
+            // The member who did a finished task may have left since.
             if nobodys && !task.state.is_finished() {
                 flaws.push(format!("{of} is assigned to nobody of the project"));
             }
@@ -55,7 +55,7 @@ impl Project {
 }
 
 impl Directory {
-    /// The member behind an id under which a project mirrors it into channels.
+    /// The member that a project mirrors into channels under this id.
     pub fn mirrored(&self, id: &str) -> Option<MemberKey> {
         let (project, member) = id.strip_prefix(MIRRORED)?.split_once(':')?;
         let project = self.projects.get(&Uid::read(Prefix::Project, project)?)?;
@@ -63,7 +63,7 @@ impl Directory {
         project.member(member).filter(|_| mirrors).map(|m| m.member)
     }
 
-    /// The projects that mirror a member into a conversation, with what they call it there.
+    /// The projects that mirror a member into a conversation, with the name they use there.
     pub fn mirrors(
         &self,
         key: ConversationKey,

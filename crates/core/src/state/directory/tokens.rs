@@ -1,4 +1,4 @@
-//! Tokens of the directory, by whose they are.
+//! Tokens of the directory, by member.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use crate::model::limits;
 use crate::model::token::Issued;
 
 impl Directory {
-    /// The tokens of a member, as they were handed out.
+    /// The issued tokens of a member.
     pub fn issued_to(&self, member: MemberKey) -> impl Iterator<Item = &Arc<Issued>> {
         let from = (member, Arc::from(""));
         self.issued.range(from..).take_while(move |((of, _), _)| *of == member).map(|(_, t)| t)
     }
 
-    /// A token as it was handed out to its member.
+    /// An issued token of a member.
     pub fn issued(&self, member: MemberKey, jti: &str) -> Option<&Arc<Issued>> {
         self.issued.get(&(member, Arc::from(jti)))
     }
 
-    /// A token as it was handed out to whomever.
+    /// An issued token, of any member.
     pub fn issued_by_id(&self, jti: &str) -> Option<&Arc<Issued>> {
         self.issued.values().find(|token| *token.jti == *jti)
     }
 
-    /// Why a token of the member is honoured no more before its time: it was ended, by itself or with all that the
-    /// member had. One that is not in the list (of another issuer, or of a version that kept none) ends with them by
-    /// when it was made, so it may not say that this is yet to come.
+    /// Why a token of the member is no longer valid before it expires: it was ended, alone or with
+    /// all of the member's tokens. A token that is not in the list (from another issuer, or from a
+    /// version that kept none) is ended by its issue time, so that time must not lie in the future.
     pub fn token_ended(
         &self,
         member: MemberKey,
@@ -65,7 +65,7 @@ mod tests {
         };
         assert!(ended(&directory, ann, at) && !ended(&directory, ann, at.plus(1)));
         assert!(!ended(&directory, MemberKey(2), at));
-        // It would outlive everything that ends by a time.
+        // It would survive every cut-off.
         let to_come = at.plus(11 + limits::TOKEN_SKEW_MS);
         assert!(ended(&directory, ann, to_come) && !ended(&directory, ann, to_come.plus(-1)));
         directory.put_issued(Arc::new(Issued {

@@ -1,4 +1,4 @@
-//! How an event changes a room: the one place, for what is being logged and for what is replayed.
+//! How an event changes a room. This is the only place, for new and replayed events alike.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::model::thread::{Thread, ThreadStatus};
 use crate::state::room::{Line, Room, TAIL};
 use crate::state::talk::Utterance;
 
-/// How long subjects that agents opened by themselves are remembered.
+/// How long subjects that agents opened unprompted are remembered.
 const HOUR_MS: i64 = 3_600_000;
 
 impl Line {
@@ -32,7 +32,7 @@ impl Line {
     }
 }
 
-/// An event before it has its place in the log.
+/// An event before it gets its place in the log.
 pub struct Draft {
     pub uid: Uid,
     pub at: Timestamp,
@@ -49,13 +49,13 @@ pub struct Draft {
 }
 
 impl Room {
-    /// Appends an event to the log and applies it. It is recorded with the batch it is part of.
+    /// Appends an event to the log and applies it. It is recorded with its batch.
     pub fn log(&mut self, draft: Draft) -> Arc<Event> {
         let seq = self.head.seq.next();
         let is_message = matches!(draft.change, Change::Posted(_));
         let shown_to_all = draft.attention.as_ref().is_none_or(|a| a.only.is_none());
         let thread_seq = match draft.thread.and_then(|t| self.threads.get(&t)) {
-            // An ephemeral message is not counted, so that nobody sees a gap where it stands.
+            // An ephemeral message is not counted, so that nobody sees a gap in its place.
             Some(thread) if is_message && shown_to_all => thread.last_seq + 1,
             _ => 0,
         };
@@ -89,7 +89,7 @@ impl Room {
         event
     }
 
-    /// Applies one event of the log; events must come in order.
+    /// Applies one event of the log. Events must come in order.
     pub fn apply(&mut self, event: &Arc<Event>) {
         debug_assert_eq!(event.seq, self.head.seq.next(), "events are applied in order");
         self.head.seq = event.seq;
@@ -100,7 +100,7 @@ impl Room {
         self.remember(event);
     }
 
-    /// What readers see: roster, settings, threads and the state of messages.
+    /// Updates the projections that readers see: roster, settings, threads and message states.
     pub(super) fn project(&mut self, event: &Event) {
         match &event.change {
             Change::Created { settings, .. } | Change::SettingsChanged(settings) => {
@@ -212,7 +212,7 @@ impl Room {
         self.change_thread(event, |thread| change(Arc::make_mut(&mut thread.work)));
     }
 
-    /// The first answer in a thread is read against its root.
+    /// The first answer in a thread is read against the thread's root.
     fn begin_line(&mut self, thread: ThreadKey, root: Option<Seq>) {
         let root = root.and_then(|seq| self.tail.iter().rev().find(|e| e.seq == seq));
         let Some(root) = root.filter(|e| e.only().is_none()) else { return };
@@ -229,7 +229,7 @@ impl Room {
         };
         if participation == Some(Participation::AlwaysListen) {
             if self.listeners.is_empty() {
-                // The first follower: what was before is not its digest's.
+                // This is the first follower. Earlier events do not belong to its digest.
                 self.tally = Tally::from(self.head.seq);
                 self.dirty.digested = true;
             }
@@ -240,7 +240,7 @@ impl Room {
         self.dirty.roster.insert(member, participation);
     }
 
-    /// What was set about a seat goes with it.
+    /// The membership settings are removed with the membership.
     fn forget_terms(&mut self, member: MemberKey) {
         if self.conversation.settings.seats.contains_key(&member) {
             Arc::make_mut(&mut self.conversation).settings.seats.remove(&member);
@@ -248,7 +248,7 @@ impl Room {
         }
     }
 
-    /// Who is named where it has left is back.
+    /// A member who is named where it has left is back.
     fn call_back(&mut self, event: &Event) {
         if self.gone.is_empty() {
             return;
@@ -283,14 +283,14 @@ impl Room {
         }
         match event.hop {
             0 => self.attend(event),
-            // Status, and events that ask nobody, count against no budget.
+            // Status messages and events that ask nobody do not use up any budget.
             _ if !event.is_talk() => {}
             _ if event.thread.is_some() => self.change_thread(event, |t| t.unattended += 1),
             _ => self.head.unattended += 1,
         }
     }
 
-    /// A person has spoken on this line, or let it go on. A person's messages are those of hop 0.
+    /// A person has spoken in this timeline or let it continue. A person's messages have hop 0.
     fn attend(&mut self, event: &Event) {
         let Some(key) = event.thread else {
             self.head.unattended = 0;
@@ -302,7 +302,7 @@ impl Room {
         }
     }
 
-    /// Of what was dropped nothing is kept, though later events are about it.
+    /// No state is kept for dropped messages, even if later events are about them.
     fn change_message(&mut self, message: Seq, change: impl FnOnce(&mut MessageState)) {
         if message > self.head.base {
             change(self.messages.entry(message).or_default());
@@ -320,7 +320,8 @@ impl Room {
         }
     }
 
-    /// What the next decision is made against: the newest events, the line of talk, agents' own subjects.
+    /// Keeps the context of the next decision: the newest events, the timeline, and the subjects
+    /// that agents opened unprompted.
     pub(super) fn remember(&mut self, event: &Arc<Event>) {
         if let Change::Posted(message) = &event.change {
             self.go_on(event, message);
@@ -347,7 +348,7 @@ impl Room {
 
     fn go_on(&mut self, event: &Arc<Event>, message: &Message) {
         let line = Line::of(event, message);
-        // What is said next is read against what everybody has read.
+        // The next message is read against one that everybody has seen.
         if event.only().is_none() {
             self.lines.insert(event.thread, line);
             self.talk.push_back(Utterance::of(event, &message.text));

@@ -1,7 +1,8 @@
-//! A room that other hosts have changed, brought to where they left it.
+//! Brings a room up to date after other hosts have changed it.
 //!
-//! Invariant: afterwards it is as if it had just been loaded. What stands in the log is replayed; of what does not,
-//! the writer said what it changed ([`Missed::open`]), or that the room is to be loaded ([`Dirty::tells_all`]).
+//! Invariant: afterwards the room equals a freshly loaded one. What is in the log is replayed. For
+//! everything else the writing host has listed what it changed ([`Missed::open`]), or requires the
+//! room to be loaded ([`Dirty::tells_all`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -15,31 +16,31 @@ use crate::model::limits;
 use crate::model::turn::Turn;
 use crate::state::directory::Directory;
 
-/// What others did in a room since it was right.
+/// What other hosts did in a room since it was last up to date.
 #[derive(Clone, Debug, Default)]
 pub struct Missed {
-    /// The version of its head.
+    /// The head's version.
     pub version: u64,
     /// What they logged, in order.
     pub events: Vec<Arc<Event>>,
-    /// How the events stand whose deliveries or claims they changed.
+    /// The state of the events whose deliveries or claims they changed.
     pub open: Vec<Standing>,
     /// The subjects whose turns they changed; none where nobody speaks or waits any more.
     pub turns: Vec<(Seq, Option<Turn>)>,
 }
 
-/// How an event stands, as its row says.
+/// The state of an event according to its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Somebody owes something for it.
     Open(Open),
-    /// Nobody does any more.
+    /// Nobody owes anything for it any more.
     Closed(Open),
 }
 
 impl Dirty {
-    /// Whether another host that has the room knows all of this from the events, from how those stand that are given
-    /// by [`Dirty::standings`], and from the turns that changed.
+    /// Whether another host that has the room can derive all of this from the events, the states
+    /// listed by [`Dirty::standings`], and the changed turns.
     pub fn tells_all(&self) -> bool {
         self.erased.is_empty()
             && self.base.is_none()
@@ -51,7 +52,7 @@ impl Dirty {
             && self.callbacks.is_empty()
     }
 
-    /// The events of which it changed what is owed for them.
+    /// The events whose obligations changed.
     pub fn standings(&self) -> impl Iterator<Item = Seq> {
         let closed = self.receipts.iter().map(|open| open.seq);
         self.pending.iter().chain(&self.reopened).copied().chain(closed)
@@ -59,7 +60,7 @@ impl Dirty {
 }
 
 impl Room {
-    /// Whether this is what comes next here; else the room is to be loaded.
+    /// Whether this directly follows the state here; otherwise the room must be loaded.
     pub fn follows(&self, missed: &Missed) -> bool {
         let events = &missed.events;
         let seqs = events.iter().map(|event| event.seq.0);
@@ -74,7 +75,7 @@ impl Room {
             && chained
     }
 
-    /// Takes in what others did, and gives how it stood here before.
+    /// Applies what other hosts did, and returns the previous state of the changed events.
     pub fn catch_up(
         &mut self,
         missed: Missed,
@@ -88,7 +89,7 @@ impl Room {
             self.apply(event);
         }
         let Dirty { messages, .. } = std::mem::take(&mut self.dirty);
-        // Of these only the last word is known. Cursors may have moved.
+        // Only the latest state of these is known. Cursors may have moved.
         self.messages.retain(|seq, _| !messages.contains(seq));
         self.cursors.clear();
         self.turns.catch_up(missed.turns);
@@ -113,14 +114,14 @@ impl Room {
         before
     }
 
-    /// What a room that was just loaded says otherwise, for a message; none where it says the same.
+    /// How a freshly loaded room differs from this one, as a message; none if they are equal.
     pub fn differs_from(&self, loaded: &Self) -> Option<String> {
         fn unlike<T: PartialEq + Debug>(what: &str, here: &T, there: &T) -> Option<String> {
             (here != there).then(|| format!("{what}: {here:?} is written {there:?}"))
         }
         let Self { conversation, head, roster, listeners, threads, open, gone, .. } = self;
         let newest: VecDeque<_> = self.tail.iter().rev().take(loaded.tail.len()).rev().collect();
-        // While nobody follows it, nothing is counted.
+        // Nothing is counted while nobody follows the conversation.
         let tally = |room: &Self| (!room.listeners.is_empty()).then(|| room.tally.clone());
         unlike("conversation", conversation, &loaded.conversation)
             .or_else(|| unlike("head", head, &loaded.head))
@@ -139,8 +140,8 @@ impl Room {
             .or_else(|| unlike("tail", &newest, &loaded.tail.iter().collect()))
     }
 
-    /// An open event as its row has it. Where hosts share the database, what a connected session has been told
-    /// stays told; else it is told again.
+    /// Restores an open event from its row. On a shared database, deliveries that a connected
+    /// session has been told of remain told; otherwise they are offered again.
     pub(super) fn stand(
         &mut self,
         mut open: Open,
@@ -156,7 +157,7 @@ impl Room {
         };
         let row = open.clone();
         open.deliveries.iter_mut().filter(|d| !holds(d)).for_each(|d| d.interrupt(now));
-        // Of what another host did a moment ago by its own clock, the time stands as it was written.
+        // Another host's recent time, by its own clock, is kept as it was written.
         open.set_back(if shared { now.plus(limits::CLOCK_SKEW_MS) } else { now });
         if shared {
             if row != open {

@@ -1,5 +1,6 @@
-//! What a message is read against: what it replies to; else what its author was asked on the same line and has not
-//! answered; else what was said right before. "Yes" means something only against that.
+//! The context in which a message is read: the message it replies to, otherwise an unanswered
+//! question to its author in the same timeline, otherwise the message immediately before. "Yes" has
+//! a meaning only in such a context.
 
 use super::{Line, Room};
 use crate::language::intent::{Before, Link, intent, waits};
@@ -16,7 +17,7 @@ pub struct MessageContext {
     pub before: Before,
 }
 
-/// Where a message stands: its line of talk, and its place in the log.
+/// Where a message stands: its timeline, and its place in the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     pub thread: Option<ThreadKey>,
@@ -24,7 +25,7 @@ pub struct Position {
 }
 
 impl Room {
-    /// What a message of `author` at `from` is read against; `replied` is what it says that it replies to.
+    /// The context of a message by `author` at `from`. `replied` is the message that it replies to.
     pub fn against(
         &self,
         author: &Member,
@@ -58,14 +59,15 @@ impl Room {
         Some(against(line.author, line.intent, link))
     }
 
-    /// Whether an agent asks this member with it.
+    /// Whether this is an agent's question to the member.
     fn asks(&self, line: &Line, member: MemberKey) -> bool {
         let said = || self.talk.iter().rev().find(|said| said.seq == line.seq);
         line.hop > 0 && waits(line.intent) && said().is_some_and(|said| said.to == Some(member))
     }
 
-    /// The newest question of an agent that a thread, or a direct conversation, still waits to have answered by this
-    /// member, and whether nobody else has spoken since: one that was put to the member, else one that was put to anybody.
+    /// The newest question by an agent that still waits for this member's answer in a thread or
+    /// direct conversation, and whether nobody else has spoken since. A question to the member
+    /// comes before a question to anybody.
     fn waiting_for(&self, member: MemberKey, from: Position) -> Option<(&Utterance, bool)> {
         if from.thread.is_none() && self.conversation.kind != ConversationKind::Dm {
             return None;
@@ -82,7 +84,7 @@ impl Room {
                 mine = Some(asked.seq);
                 continue;
             }
-            // Somebody has answered it, or its author has gone on after the member has spoken.
+            // Somebody has answered it, or its author has continued after the member spoke.
             let since = || line().take_while(|said| said.seq > asked.seq);
             let is_over = || {
                 let newest = line().find(|said| said.author == asked.author);

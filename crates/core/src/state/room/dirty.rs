@@ -1,4 +1,4 @@
-//! What of a room is to be written. A new table is one field more.
+//! The changes of a room that must be written. A new table needs one more field.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,48 +22,51 @@ changes! {
         has_changes {
             /// Newly logged, in order.
             pub events: Vec<Arc<Event>>,
-            /// The conversation itself: it is new, or its settings changed.
+            /// The conversation itself is new, or its settings changed.
             pub conversation: bool,
-            /// Seats set, or taken away (`None`).
+            /// Memberships set or removed (`None`).
             pub roster: BTreeMap<MemberKey, Option<Participation>>,
             pub threads: BTreeSet<ThreadKey>,
-            /// Message projections that changed; one that is plain again loses its row.
+            /// Message projections that changed. One that is back at the default loses its row.
             pub messages: BTreeSet<Seq>,
             pub cursors: BTreeSet<(MemberKey, Option<ThreadKey>)>,
             /// Open events whose pending row must be written.
             pub pending: BTreeSet<Seq>,
-            /// Events that closed: the receipt is written, and the pending row, if there is one, goes.
+            /// Events that closed: the receipt is written, and the pending row, if any, is deleted.
             pub receipts: Vec<Open>,
-            /// Events whose content goes.
+            /// Events whose content is erased.
             pub erased: BTreeSet<Seq>,
-            /// Receipts of events that were opened again (a dead letter sent again).
+            /// Receipts to delete: their events were opened again (a dead letter was sent again).
             pub reopened: BTreeSet<Seq>,
-            /// Of whom it changed whether it has left, and where.
+            /// Members who have left or come back, and where.
             pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
-            /// Up to where digests account for the log has moved.
+            /// The position up to which digests cover the log has moved.
             pub digested: bool,
             pub digests: Vec<Arc<Digest>>,
-            /// What commands made of digests.
+            /// Texts that commands wrote for digests.
             pub written: Vec<Written>,
-            /// Messages whose words went: what was written of them goes too. Erasure and deletion both note it here.
+            /// Messages whose words were removed: texts derived from them are removed too. Erasure
+            /// and deletion both record it here.
             pub unsaid: Vec<Seq>,
-            /// Stimuli as they are now; none for those that need not be known any more.
+            /// The current stimuli; none for those that can be forgotten.
             pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
-            /// Schedules as they are now; none for those that were removed.
+            /// The current schedules; none for those that were removed.
             pub schedules: BTreeMap<Uid, Option<Arc<Schedule>>>,
-            /// It became a channel of another service, or what is for that has moved.
+            /// The conversation became a channel of another service, or its delivery state for that
+            /// service changed.
             pub remote: bool,
-            /// Callbacks as they are now; none for those that went.
+            /// The current callbacks; none for those that were removed.
             pub callbacks: BTreeMap<Seq, Option<Callback>>,
-            /// Where the log begins from now on: what is at or before it goes.
+            /// The new start of the log: everything at or before it is dropped.
             pub base: Option<Arc<LogSnapshot>>,
             /// Subjects whose turns changed, or may have.
             pub turns: BTreeSet<Seq>,
-            /// Turns that were granted: to whom, and to answer what.
+            /// Turns that were granted: the member, and the event to answer.
             pub granted: Vec<(MemberKey, Seq)>,
-            /// Turns that nobody took up, and that went on: whose, and to answer what.
+            /// Turns that nobody took up and that were passed on: the member, and the event to
+            /// answer.
             pub expired: Vec<(MemberKey, Seq)>,
-            /// How many stimuli were replaced by newer ones about the same.
+            /// How many stimuli were replaced by newer ones about the same subject.
             pub replaced: usize,
         }
     }

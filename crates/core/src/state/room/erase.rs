@@ -8,7 +8,7 @@ use crate::model::ids::Seq;
 use crate::state::room::Room;
 
 impl Room {
-    /// Events in memory that say something of `message`: what the log does not have yet is among them.
+    /// Events in memory that carry words of `message`, including those that are not in the log yet.
     pub fn versions(&self, message: Seq) -> impl Iterator<Item = Seq> {
         let said = move |e: &&Arc<Event>| !e.is_erased() && e.change.is_version_of(e.seq, message);
         self.tail.iter().chain(&self.dirty.events).filter(said).map(|e| e.seq)
@@ -19,7 +19,7 @@ impl Room {
         self.dirty.erased.contains(&seq)
     }
 
-    /// Drops what these events said, here and in the log.
+    /// Removes the content of these events, here and in the log.
     pub fn erase(&mut self, message: Seq, events: &[Seq]) {
         for event in self.tail.iter_mut().chain(&mut self.dirty.events) {
             if events.contains(&event.seq) {

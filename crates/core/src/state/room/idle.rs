@@ -1,7 +1,8 @@
 //! Threads that have fallen silent (channels spec "Stimuli and wake-ups", `thread_idle_followup`).
 //!
-//! That a thread was asked what became of it is kept nowhere: the stimulus that last spurred it on says so, or one
-//! that waits in the queue, or was called off there since. So nothing has to be mended after a crash.
+//! Whether a follow-up was sent to a thread is not stored separately. It follows from the stimuli:
+//! the last one that woke the thread, one waiting in the queue, or one cancelled there since. So
+//! nothing has to be repaired after a crash.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::{Thread, ThreadKind, ThreadStatus};
 
 impl Room {
-    /// Threads that are waited for to fall silent, with when they have been silent for long enough.
+    /// Threads that are watched for silence, with the time at which each counts as silent.
     fn silences(&self) -> Vec<(Timestamp, &Arc<Thread>)> {
         let idle = self.conversation.settings.idle_followup;
         let Some(idle) = idle.filter(|_| !self.is_closed()) else { return Vec::new() };
@@ -29,7 +30,7 @@ impl Room {
         threads.map(|t| (t.updated_at.plus(idle), t)).collect()
     }
 
-    /// Threads for which a follow-up waits, or was called off after the last that happened there.
+    /// Threads with a follow-up that is waiting, or was cancelled after the last activity.
     fn asked(&self) -> BTreeSet<ThreadKey> {
         let followups =
             self.stimuli.values().filter(|s| s.kind == StimulusKind::ThreadIdleFollowup);
@@ -42,7 +43,7 @@ impl Room {
         asked.collect()
     }
 
-    /// Those that have been silent for long enough, the longest silent first.
+    /// Threads that have been silent long enough, the longest silent first.
     pub fn silent(&self, now: Timestamp) -> Vec<Arc<Thread>> {
         let mut silent = self.silences();
         silent.retain(|(at, _)| *at <= now);
@@ -50,13 +51,14 @@ impl Room {
         silent.into_iter().map(|(_, t)| t.clone()).collect()
     }
 
-    /// When the first of them will have been.
+    /// When the first of them will have been silent long enough.
     pub fn next_silence(&self) -> Option<Timestamp> {
         self.silences().into_iter().map(|(at, _)| at).min()
     }
 
-    /// What happens in a thread puts its silence off; it may also be the first that happens in any. The time that is
-    /// known is moved by a look only, so that a message costs nothing for all the other threads.
+    /// An event in a thread postpones its silence, and it may be the first event in any thread. The
+    /// known time is moved only when it is checked, so that a message does not pay for all other
+    /// threads.
     pub(super) fn expect_silence(&mut self, event: &Event) {
         if matches!(event.change, Change::SettingsChanged(_)) {
             self.silence_at = self.next_silence();
@@ -71,7 +73,7 @@ impl Room {
 }
 
 impl Thread {
-    /// Whether the last that was said in it asked what became of it.
+    /// Whether the last message in it was a follow-up.
     fn was_followed_up(&self) -> bool {
         let spur = self.work.spur.filter(|s| s.kind == StimulusKind::ThreadIdleFollowup);
         spur.is_some_and(|s| s.thread_seq == self.last_seq)

@@ -1,7 +1,8 @@
-//! Where a log begins, once its beginning was dropped (design section 3, "Archiving keeps the hash at its base").
+//! The log snapshot: where a log begins once its beginning was dropped (design section 3,
+//! "Archiving keeps the hash at its base").
 //!
-//! Invariant: a room replayed from its base and the events after it is the room replayed from its first event, but
-//! for what became of the messages that are gone.
+//! Invariant: replaying a room from its snapshot and the events after it gives the same room as
+//! replaying from the first event, except for the state of dropped messages.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::model::thread::Thread;
 use crate::state::room::{Head, Room, listeners};
 
 impl LogSnapshot {
-    /// The base at `events`' end, which follow this one, or a log's beginning.
+    /// The snapshot after `events`, which follow this snapshot or the beginning of a log.
     pub fn moved(
         before: Option<&Self>,
         conversation: &Conversation,
@@ -22,7 +23,7 @@ impl LogSnapshot {
             Some(base) => Room::at_base(conversation.clone(), base),
             None => Room::new(conversation.clone()),
         };
-        // Nobody is told of what was: a tally would be for nothing.
+        // Nobody is told about the past, so no tally is needed.
         room.listeners.clear();
         events.iter().for_each(|event| room.apply(event));
         room.base()
@@ -30,7 +31,8 @@ impl LogSnapshot {
 }
 
 impl Room {
-    /// The room as it was at its base, with all of it to be written; the events after it come next.
+    /// The room as of its snapshot, with everything marked as to be written. The later events come
+    /// next.
     pub fn at_base(conversation: Conversation, base: &LogSnapshot) -> Self {
         let settings = base.settings.clone();
         let mut room = Self::new(Conversation { settings, ..conversation });
@@ -53,7 +55,7 @@ impl Room {
         room
     }
 
-    /// What its events have made of the room so far.
+    /// The state that the events so far have produced.
     fn base(&self) -> LogSnapshot {
         let mut roster: Vec<_> = self.roster.iter().map(|(m, p)| (*m, *p)).collect();
         roster.sort_by_key(|(member, _)| *member);
@@ -71,12 +73,12 @@ impl Room {
         }
     }
 
-    /// A base that the log does not have yet.
+    /// A snapshot that is not in the log yet.
     pub fn new_base(&self) -> Option<&Arc<LogSnapshot>> {
         self.dirty.base.as_ref()
     }
 
-    /// Drops what is at or before the base, here and in the log.
+    /// Drops everything at or before the snapshot, here and in the log.
     pub fn trim(&mut self, base: LogSnapshot) {
         let through = base.seq;
         self.head.base = through;

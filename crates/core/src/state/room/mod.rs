@@ -1,9 +1,9 @@
-//! A room: everything the host must know of one conversation to decide about it, in memory.
+//! A room: all in-memory state of one conversation that decisions need.
 //!
-//! A room is the replay of its conversation's log, together with what is still open: deliveries, claims
-//! and cursors. It is right if and only if its `head.version` is what the store has; the store loads it
-//! with [`Room::restore`], lets commands change it, and writes what [`Room::take_dirty`] gives. Nothing is
-//! changed by a command that is refused.
+//! A room is the replay of its conversation's log, plus what is still open: deliveries, claims and
+//! cursors. It is valid if and only if its `head.version` is the store's. The store loads it with
+//! [`Room::restore`], commands change it, and the store writes the result of [`Room::take_dirty`].
+//! A refused command changes nothing.
 
 pub mod apply;
 mod catch_up;
@@ -48,18 +48,19 @@ pub struct Head {
     pub hash: Hash,
     /// Rises with every recorded change of the room.
     pub version: u64,
-    /// Every event up to this one has a receipt or a pending row, or was told to nobody. Events above it
-    /// are offered again after a crash.
+    /// Every event up to this one has a receipt or a pending row, or notified nobody. Events above
+    /// it are offered again after a crash.
     pub settled: Seq,
     /// Time never goes back within a conversation.
     pub last_at: Timestamp,
-    /// Agents' messages on the main line since a person spoke there.
+    /// Agents' messages in the main timeline since a person spoke there.
     pub unattended: u32,
-    /// The newest event that was dropped, 0 when none was: the log begins after it.
+    /// The newest event that was dropped, or 0: the log begins after it.
     pub base: Seq,
 }
 
-/// The newest message of one line of talk (the main line, or a thread), as the next one is read against it.
+/// The newest message of one timeline (the main one, or a thread), in the form that the next
+/// message is read against.
 #[derive(Clone, veil::Redact)]
 pub struct Line {
     pub seq: Seq,
@@ -76,53 +77,57 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub struct Room {
     pub conversation: Arc<Conversation>,
-    /// What is wrong with its log, and what there is to do: then nothing is said in it any more.
+    /// What is wrong with its log and how to fix it. While set, nothing can be posted.
     pub damaged: Option<Arc<str>>,
     pub head: Head,
     pub roster: HashMap<MemberKey, Participation>,
-    /// Those of the roster who listen to everything, so that a decision need not look at each seat.
+    /// Members of the roster who listen to everything, so that a decision need not look at each
+    /// membership.
     pub listeners: BTreeSet<MemberKey>,
     pub threads: HashMap<ThreadKey, Arc<Thread>>,
-    /// `None` is the main line.
+    /// `None` is the main timeline.
     pub lines: HashMap<Option<ThreadKey>, Line>,
     /// The newest events, oldest first.
     pub tail: VecDeque<Arc<Event>>,
-    /// What was said among them, as the flow of talk is read.
+    /// The messages among them, in the form that the flow of talk is read from.
     pub talk: Talk,
-    /// Events somebody still owes something for, or holds a claim on.
+    /// Events for which somebody still owes something or holds a claim.
     pub open: BTreeMap<Seq, Open>,
-    /// How events that closed lately ended, newest last; the rest is in receipts.
+    /// How recently closed events ended, newest last. Older ones have receipts only.
     pub closed: VecDeque<Open>,
-    /// Messages that were edited, deleted or reacted to since the room was loaded, or looked at.
+    /// Messages that were edited, deleted or reacted to, as far as this room has loaded or changed
+    /// them.
     pub messages: HashMap<Seq, MessageState>,
-    /// Cursors that were looked at: of the conversation, and of its threads.
+    /// Read cursors that were looked up: of the conversation and of its threads.
     pub cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
-    /// Who sent what under which key, within the idempotency window.
+    /// Idempotency keys within the window, with their senders and events.
     pub sent: Sent,
-    /// When agents opened subjects by themselves within the hour.
+    /// When agents opened subjects unprompted within the last hour.
     pub autonomous: VecDeque<(MemberKey, Timestamp)>,
-    /// Who has left without giving up its seat: all of the room (`None`), or a thread.
+    /// Members who have left without giving up their membership: the whole room (`None`), or a
+    /// thread.
     pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
-    /// Its queue of stimuli, and those that ended lately.
+    /// Its queue of stimuli, and recently ended ones.
     pub stimuli: Queue,
-    /// When it is next to be looked for threads that have fallen silent; none where none is waited for. Soft: it may
-    /// be earlier than it need be, never later.
+    /// When to look for silent threads next; none when no thread is watched. It may be too early
+    /// but never too late.
     pub silence_at: Option<Timestamp>,
-    /// What it is asked again and again.
+    /// Its schedules of recurring stimuli.
     pub schedules: BTreeMap<Uid, Arc<Schedule>>,
-    /// The channel elsewhere that it is, if it is one.
+    /// The external channel that this conversation mirrors, if any.
     pub remote: Option<Remote>,
-    /// What was said since the last digest; nothing is counted while nobody follows.
+    /// What was said since the last digest. Nothing is counted while nobody follows the
+    /// conversation.
     pub tally: Tally,
     /// Who speaks about which subject.
     pub turns: Turns,
     /// The canonical threads of root messages.
     roots: HashMap<Seq, ThreadKey>,
-    /// Open events without a row: what must be made again from the log after a crash.
+    /// Open events without a row: after a crash they must be rebuilt from the log.
     fresh: BTreeSet<Seq>,
-    /// Open events as their rows have them, where another host may read those.
+    /// Open events as their rows have them, where another host may read those rows.
     written: BTreeMap<Seq, Open>,
-    /// Those that may be other than their rows since these were written: what was handed out to be changed.
+    /// Open events that may differ from their rows, because they were handed out to be changed.
     unlike: BTreeSet<Seq>,
     dirty: Dirty,
 }
@@ -155,7 +160,7 @@ impl Sent {
         self.order.push_back((at, key));
     }
 
-    /// What was sent up to `through` is known no more.
+    /// Idempotency keys up to `through` are no longer known.
     pub(super) fn forget(&mut self, through: Seq) {
         self.by_key.retain(|_, seq| *seq > through);
         let by_key = &self.by_key;
@@ -177,17 +182,17 @@ pub struct Parts {
     pub stimuli: Vec<Stimulus>,
     pub schedules: Vec<Schedule>,
     pub remote: Option<Remote>,
-    /// Up to where digests account for the log, when that was ever noted. `events` begin there at the latest,
-    /// or [`limits::DIGEST_EVENTS`] before the end, when the conversation is followed.
+    /// The position up to which digests cover the log, if it was ever recorded. If the conversation
+    /// is followed, `events` begin there or earlier, or [`limits::DIGEST_EVENTS`] before the end.
     pub digested: Option<Seq>,
     /// Events above `head.settled` that have a receipt.
     pub receipts: BTreeSet<Seq>,
-    /// Idempotency keys of the window: when, under what key, which event.
+    /// Idempotency keys of the window: time, key and event.
     pub sent: Vec<(Timestamp, [u8; 16], Seq)>,
-    /// Whether every change of what is open is in its row, because several hosts share the database: then it
-    /// stands as the rows say.
+    /// Whether every change of open events is in its row, because several hosts share the database.
+    /// Then the rows are the state.
     pub shared: bool,
-    /// Who speaks about which subject, or waits to.
+    /// Who speaks about each subject or waits to.
     pub turns: Vec<(Seq, Turn)>,
 }
 
@@ -225,9 +230,9 @@ impl Room {
         }
     }
 
-    /// The room as it was before the process that knew it went away. What was told and is not accounted
-    /// for is open again, one attempt on, and gets its row at once. Where hosts share the database, what a
-    /// connected session has been told stays told.
+    /// Restores a room as it was before the last process ended. Events that were told and are not
+    /// accounted for are open again, one attempt later, and get their rows at once. On a shared
+    /// database, deliveries that a connected session has been told of remain told.
     pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
         let mut room = Self::new(Conversation::clone(&parts.conversation));
         room.head = parts.head;
@@ -265,12 +270,12 @@ impl Room {
         room
     }
 
-    /// Whether nothing is said there: it is archived, or its log is damaged.
+    /// Whether nothing can be posted: the conversation is archived, or its log is damaged.
     pub fn is_closed(&self) -> bool {
         self.conversation.settings.archived || self.damaged.is_some()
     }
 
-    /// Agents' messages on a line since a person spoke there.
+    /// Agents' messages in a timeline since a person spoke there.
     pub fn unattended(&self, thread: Option<ThreadKey>) -> u32 {
         match thread {
             Some(key) => self.threads.get(&key).map_or(0, |t| t.unattended),
@@ -284,12 +289,12 @@ impl Room {
             && (self.gone.contains(&(member, None)) || self.gone.contains(&(member, thread)))
     }
 
-    /// Whether the member has a seat, and has not left the thread.
+    /// Whether the member has a membership and has not left the thread.
     pub fn takes_part(&self, member: MemberKey, thread: Option<ThreadKey>) -> bool {
         self.roster.contains_key(&member) && !self.has_left(member, thread)
     }
 
-    /// A stimulus as it is from now on; what ended long ago is forgotten.
+    /// Adds or updates a stimulus. Ones that ended long ago are forgotten.
     pub fn put_stimulus(&mut self, stimulus: Stimulus) {
         let stimulus = Arc::new(stimulus);
         self.dirty.stimuli.insert(stimulus.uid, Some(stimulus.clone()));
@@ -301,13 +306,13 @@ impl Room {
         }
     }
 
-    /// A stimulus gives way to a newer one about the same.
+    /// Replaces a stimulus with a newer one about the same subject.
     pub fn replace_stimulus(&mut self, ended: Stimulus) {
         self.dirty.replaced += 1;
         self.put_stimulus(ended);
     }
 
-    /// A schedule as it is from now on.
+    /// Adds or updates a schedule.
     pub fn put_schedule(&mut self, schedule: Schedule) {
         let schedule = Arc::new(schedule);
         self.dirty.schedules.insert(schedule.uid, Some(schedule.clone()));
@@ -319,23 +324,23 @@ impl Room {
         self.dirty.schedules.insert(uid, None);
     }
 
-    /// When its queue or its schedules are next to be looked at.
+    /// When to look at its queue or its schedules next.
     pub fn queue_due(&self) -> Option<Timestamp> {
         let fires = self.schedules.values().filter_map(|s| s.next_at).min();
         queue::due(&self.stimuli).into_iter().chain(fires).chain(self.silence_at).min()
     }
 
-    /// Whether something waits in its queue, or to be put there.
+    /// Whether something waits in its queue or will be put there.
     pub fn has_stimuli(&self) -> bool {
         self.queue_due().is_some()
     }
 
-    /// Whether there is anything that could wait in its queue.
+    /// Whether anything could wait in its queue.
     pub fn has_queue(&self) -> bool {
         !self.stimuli.is_empty() || !self.schedules.is_empty() || self.silence_at.is_some()
     }
 
-    /// The live thread of an undertaking; the oldest, should there be two.
+    /// The live thread of an initiative; the oldest, if there are two.
     pub fn live_thread_of(&self, initiative: &str) -> Option<&Arc<Thread>> {
         let of = |t: &&Arc<Thread>| t.work.initiative_key.as_deref() == Some(initiative);
         self.threads.values().filter(of).filter(|t| t.is_live()).min_by_key(|t| t.key)
@@ -345,7 +350,7 @@ impl Room {
         self.conversation.key
     }
 
-    /// What must be written; the room counts it as written from here on.
+    /// Returns what must be written. From here on the room counts it as written.
     pub fn take_dirty(&mut self) -> Dirty {
         self.unlike.clear();
         self.settle_turn_rows();
@@ -353,7 +358,7 @@ impl Room {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Events of this batch, which only the room has.
+    /// Events of this batch. They are only in the room.
     pub fn unwritten(&self) -> &[Arc<Event>] {
         &self.dirty.events
     }
@@ -362,7 +367,7 @@ impl Room {
         !self.dirty.is_empty()
     }
 
-    /// How far every event is accounted for: up to the first open one without a row.
+    /// The position up to which every event is accounted for: the first open one without a row.
     fn settled_now(&self) -> Seq {
         self.fresh.first().map_or(self.head.seq, |seq| Seq(seq.0 - 1))
     }

@@ -1,4 +1,4 @@
-//! The open events of a room: closed, opened again, and marked to be written.
+//! The open events of a room: closing, reopening, and marking them to be written.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::state::room::{Room, TAIL};
 const MESSAGES: usize = 4_096;
 
 impl Open {
-    /// What an event opens for the agents it is told to; none when it is told to no agent.
+    /// The deliveries that an event opens for the agents it notifies; none when it notifies no
+    /// agent.
     pub fn of(event: &Event, directory: &Directory) -> Option<Self> {
         let attention = event.attention.as_ref()?;
         let told = attention.told.iter().filter(|t| t.decision.mode.tells());
@@ -27,8 +28,8 @@ impl Open {
 }
 
 impl Room {
-    /// An open event, to be changed. Who waits to speak about its subject may be another after that, or nobody: it is
-    /// arbitrated at the end of the command.
+    /// An open event, to be changed. The next speaker about its subject may change as a result, so
+    /// it is arbitrated at the end of the command.
     pub fn open_mut(&mut self, seq: Seq) -> Option<&mut Open> {
         let open = self.open.get_mut(&seq)?;
         self.unlike.insert(seq);
@@ -36,14 +37,15 @@ impl Room {
         Some(open)
     }
 
-    /// An open event, to note that a run of it began, or lives: nobody waits for that, and it needs no row.
+    /// An open event, to record that a run of it began or is alive. Nothing depends on that, and it
+    /// needs no row.
     pub fn open_run(&mut self, seq: Seq) -> Option<&mut Open> {
         let open = self.open.get_mut(&seq)?;
         self.unlike.insert(seq);
         Some(open)
     }
 
-    /// Takes in an event that somebody owes something for. It has no row until it must.
+    /// Adds an event for which somebody owes something. It has no row until it needs one.
     pub fn open_event(&mut self, mut open: Open) {
         self.file(&mut open);
         if !open.stored {
@@ -53,7 +55,7 @@ impl Room {
         self.open.insert(open.seq, open);
     }
 
-    /// The open event's row must be written with this batch.
+    /// Requires the open event's row to be written with this batch.
     pub fn must_store(&mut self, seq: Seq) {
         if let Some(open) = self.open.get_mut(&seq) {
             open.stored = true;
@@ -62,7 +64,7 @@ impl Room {
         }
     }
 
-    /// Everything that is open and is not as its row says gets its row: another host may go on with it.
+    /// Writes the row of every open event that differs from it, so that another host can continue.
     pub fn store_changed(&mut self) {
         for seq in std::mem::take(&mut self.unlike) {
             match self.open.get(&seq) {
@@ -77,18 +79,18 @@ impl Room {
         debug_assert_eq!(self.written, self.open, "all that is open was handed out to be changed");
     }
 
-    /// Whether something that is open may be other than its row.
+    /// Whether any open event may differ from its row.
     pub fn differs_from_rows(&self) -> bool {
         !self.unlike.is_empty()
     }
 
-    /// What the rows of open events say is not known: each is written again.
+    /// Forgets what the rows of open events contain: each is written again.
     pub fn forget_written(&mut self) {
         self.written.clear();
         self.unlike.extend(self.open.keys().copied());
     }
 
-    /// Takes over which keys were sent before, from the same room as it was at an earlier time.
+    /// Takes over the known idempotency keys from an earlier state of the same room.
     pub fn take_sent(&mut self, earlier: &mut Self) {
         let newer = std::mem::replace(&mut self.sent, std::mem::take(&mut earlier.sent));
         self.sent.forget(self.head.base);
@@ -99,7 +101,8 @@ impl Room {
         }
     }
 
-    /// Nobody owes anything for it any more: its receipt is written, and its row goes.
+    /// Closes the event, because nobody owes anything for it any more: its receipt is written, and
+    /// its row is deleted.
     pub fn close(&mut self, seq: Seq) {
         let Some(open) = self.open.remove(&seq) else { return };
         self.unlike.insert(seq);
@@ -119,7 +122,7 @@ impl Room {
         self.closed.push_back(open);
     }
 
-    /// A closed event is opened again: its receipt goes, and it gets a row.
+    /// Reopens a closed event: its receipt is deleted, and it gets a row.
     pub fn reopen(&mut self, mut open: Open) {
         self.closed.retain(|o| o.seq != open.seq);
         self.dirty.receipts.retain(|o| o.seq != open.seq);
@@ -131,7 +134,8 @@ impl Room {
         self.open.insert(open.seq, open);
     }
 
-    /// The member's run has said how it ended, after its answer: nothing waits for that, and it needs no row.
+    /// Records how the member's run ended, after its answer. Nothing depends on that, and it needs
+    /// no row.
     pub fn end_run(&mut self, seq: Seq, member: MemberKey) {
         let open = match self.open.contains_key(&seq) {
             true => self.open_run(seq),
@@ -151,8 +155,8 @@ impl Room {
         self.dirty.receipts.push(open);
     }
 
-    /// Remembers what became of a message, as the log has it. What is remembered is bounded: a room with
-    /// nothing to write can forget it all and read it again.
+    /// Remembers the state of a message, as read from the log. The number of remembered states is
+    /// bounded: a room with nothing to write can forget them all and read them again.
     pub fn learn(&mut self, seq: Seq, state: &MessageState) {
         if self.messages.len() >= MESSAGES && !self.is_dirty() {
             self.messages.clear();
@@ -160,7 +164,7 @@ impl Room {
         self.messages.entry(seq).or_insert_with(|| state.clone());
     }
 
-    /// The log is accounted for up to where the tally begins; there may be a digest to be written.
+    /// Adds a digest, if there is one. The log is now covered up to where the tally begins.
     pub fn add_digest(&mut self, digest: Option<Arc<Digest>>) {
         self.dirty.digested = true;
         self.dirty.digests.extend(digest);
@@ -182,8 +186,8 @@ impl Room {
 }
 
 impl Open {
-    /// One member has it: those who were only asked whether they would take it are asked no more. Returns
-    /// the deliveries as they were.
+    /// Withdraws the offers to all other members, because one member has accepted. Returns the
+    /// previous deliveries.
     pub fn withdraw_others(&mut self, holder: MemberKey, now: Timestamp) -> Vec<Delivery> {
         let of_role = |d: &Delivery| {
             use crate::model::attention::Rule::{Claimed, RoleMention};
@@ -194,7 +198,8 @@ impl Open {
         asked.map(|d| end(d, now)).collect()
     }
 
-    /// Ends all that is open, and all dead letters, because the event was replaced. Returns the deliveries as they were.
+    /// Ends everything open and all dead letters, because the event was replaced. Returns the
+    /// previous deliveries.
     pub fn supersede_all(&mut self, now: Timestamp) -> Vec<Delivery> {
         let open = self.deliveries.iter_mut().filter(|d| d.is_open() || d.is_dead());
         open.map(|d| end(d, now)).collect()

@@ -1,5 +1,5 @@
-//! What of a room's open state does not fit, as a host finds it that comes back (channels spec "Persistence and
-//! recovery").
+//! Finds inconsistencies in a room's open state when a host restarts (channels spec "Persistence
+//! and recovery").
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::model::thread::Thread;
 use crate::model::turn::{Lease, Turn};
 
 impl Room {
-    /// A thread as these events of it make it, from where the log of this room begins. None when its opening is in
-    /// neither.
+    /// Rebuilds a thread from these events of it and the start of this room's log. None when its
+    /// opening is in neither.
     pub fn thread_of(&self, thread: ThreadKey, events: &[Arc<Event>]) -> Option<Thread> {
         let mut alone = Self::new((*self.conversation).clone());
         alone.threads.extend(self.threads.get(&thread).map(|found| (thread, found.clone())));
@@ -20,8 +20,8 @@ impl Room {
         alone.threads.get(&thread).map(|found| Thread::clone(found))
     }
 
-    /// Turns that are not as what is open says: a lease of a run that is over, or of no subject of this room. What is
-    /// to stand in their place, or nothing where nobody speaks or waits.
+    /// Turns that contradict the open events: a lease of a finished run, or of a subject that is
+    /// not in this room. Each comes with its replacement, or none where nobody speaks or waits.
     pub fn stale_turns(&self) -> Vec<(Seq, Option<Turn>)> {
         let runs = |subject: Seq, lease: &Lease| {
             let open = self.open.get(&lease.cause).filter(|open| open.subject == Some(subject));
@@ -32,7 +32,8 @@ impl Room {
         for (subject, turn) in self.turns.subjects() {
             let mut left = turn.clone();
             left.leases.retain(|lease| runs(subject, lease));
-            // Who has spoken may rest still. Its host lets the row go once nobody does.
+            // A member who has spoken may still be resting. Its host deletes the row once nobody
+            // is.
             let rests = !left.spoke.is_empty();
             let live = rests || !left.is_idle() || self.turns.open(subject).next().is_some();
             if !live {

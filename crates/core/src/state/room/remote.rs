@@ -1,4 +1,4 @@
-//! A room that is a channel of another service.
+//! A room that mirrors a channel of another service.
 
 use super::Room;
 use crate::model::ids::Seq;
@@ -10,7 +10,7 @@ impl Room {
         self.dirty.remote = true;
     }
 
-    /// Keeps where the answer to an event goes.
+    /// Records where the answer to an event is sent.
     pub fn keep_callback(&mut self, of: Seq, callback: Callback) {
         let Some(remote) = &mut self.remote else { return };
         let gone = remote.keep(of, callback.clone());
@@ -18,7 +18,8 @@ impl Room {
         self.dirty.callbacks.extend(gone.into_iter().map(|seq| (seq, None)));
     }
 
-    /// A message is for the service. This host sends it, unless another one is at those before it.
+    /// Records a message for the service. This host sends it, unless another host is still sending
+    /// earlier ones.
     pub fn note_said(&mut self, said: Seq, host: u32) {
         let Some(remote) = &mut self.remote else { return };
         if !remote.owes() {
@@ -28,7 +29,7 @@ impl Room {
         self.dirty.remote = true;
     }
 
-    /// This host sends what is owed from here on.
+    /// This host sends everything that is owed from here on.
     pub fn note_sender(&mut self, host: u32) {
         let Some(remote) = &mut self.remote else { return };
         remote.sender = host;

@@ -1,4 +1,4 @@
-//! The subjects of a channel in a room: which open events are about which, and who has the turn there.
+//! The subjects of a channel in a room: which open events belong to each, and who has the turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use crate::model::thread::ThreadKind;
 use crate::model::turn::{Rules, Turn};
 use crate::state::room::Room;
 
-/// Subjects nobody speaks about now whose turns a room remembers.
+/// Idle subjects whose turns a room remembers.
 const IDLE: usize = 1_024;
 
-/// Turns by subject; a subject is known by the seq of its root message, or of the opening of a thread that
-/// has none.
+/// Turns by subject. A subject's key is the seq of its root message, or of the opening of a thread
+/// without one.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     by_subject: BTreeMap<Seq, Turn>,
@@ -22,9 +22,9 @@ pub struct Turns {
     open: BTreeMap<Seq, BTreeSet<Seq>>,
     /// Subjects that have a row.
     stored: BTreeSet<Seq>,
-    /// Subjects about which somebody rests after it has spoken.
+    /// Subjects with a member who rests after speaking.
     resting: BTreeSet<Seq>,
-    /// Subjects of which something changed that turns depend on: they are to be arbitrated.
+    /// Subjects with a change that affects turns: they must be arbitrated.
     changed: BTreeSet<Seq>,
 }
 
@@ -37,7 +37,7 @@ impl Turns {
         self.by_subject.iter().map(|(subject, turn)| (*subject, turn))
     }
 
-    /// Subjects with something open about them.
+    /// Subjects with open events.
     pub fn with_open(&self) -> impl Iterator<Item = Seq> {
         self.open.keys().copied()
     }
@@ -46,18 +46,19 @@ impl Turns {
         self.open.get(&subject).into_iter().flatten().copied()
     }
 
-    /// Whether anybody speaks, waits to, or rests, so that the turns have a row.
+    /// Whether anybody speaks, waits or rests, so that the turns need a row.
     pub fn is_live(&self, subject: Seq) -> bool {
         let Some(turn) = self.by_subject.get(&subject) else { return false };
         !turn.is_idle() || self.open.contains_key(&subject) || self.resting.contains(&subject)
     }
 
-    /// Whether somebody rests who has spoken about the subject.
+    /// Whether a member who has spoken about the subject is resting.
     pub fn rests(&self, subject: Seq) -> bool {
         self.resting.contains(&subject)
     }
 
-    /// Somebody rests who has spoken about the subject, or nobody any more: until then its turns are kept.
+    /// Records whether a member who has spoken about the subject is resting. While one is, its
+    /// turns are kept.
     pub fn rest(&mut self, subject: Seq, on: bool) {
         match on {
             true => self.resting.insert(subject),
@@ -65,12 +66,12 @@ impl Turns {
         };
     }
 
-    /// The subject is to be arbitrated.
+    /// Marks the subject for arbitration.
     pub fn note(&mut self, subject: Seq) {
         self.changed.insert(subject);
     }
 
-    /// All of them are.
+    /// Marks all subjects for arbitration.
     pub fn note_all(&mut self) {
         self.changed.extend(self.by_subject.keys().chain(self.open.keys()));
     }
@@ -79,12 +80,12 @@ impl Turns {
         !self.changed.is_empty()
     }
 
-    /// A subject that is to be arbitrated, once.
+    /// Returns a subject that must be arbitrated, once.
     pub fn take_changed(&mut self) -> Option<Seq> {
         self.changed.pop_first()
     }
 
-    /// Whether the turns have a row and need none, or need one.
+    /// Whether the turns have a row and need none, or need one and have none.
     pub fn is_row_due(&self, subject: Seq) -> bool {
         self.is_live(subject) != self.stored.contains(&subject)
     }
@@ -92,14 +93,14 @@ impl Turns {
     pub(super) fn restore(&mut self, rows: Vec<(Seq, Turn)>) {
         self.stored = rows.iter().map(|(subject, _)| *subject).collect();
         self.by_subject = rows.into_iter().collect();
-        // Whether somebody rests still is known when they are arbitrated.
+        // Arbitration finds out whether anybody is still resting.
         let spoken = self.by_subject.iter().filter(|(_, turn)| !turn.spoke.is_empty());
         self.resting = spoken.map(|(subject, _)| *subject).collect();
         self.note_all();
     }
 
-    /// Takes in how turns stand that other hosts have changed. Of subjects nobody speaks about what is remembered may be
-    /// of before that, and is forgotten.
+    /// Takes in the turns that other hosts have changed. The turns of idle subjects may be
+    /// outdated, so they are forgotten.
     pub(super) fn catch_up(&mut self, changed: Vec<(Seq, Option<Turn>)>) {
         for (subject, turn) in changed {
             self.note(subject);
@@ -119,15 +120,16 @@ impl Turns {
         resting.retain(|subject| stored.contains(subject));
     }
 
-    /// Those that have a row.
+    /// The turns that have a row.
     pub(super) fn held(&self) -> Vec<(&Seq, &Turn)> {
         self.by_subject.iter().filter(|(subject, _)| self.stored.contains(subject)).collect()
     }
 }
 
 impl Room {
-    /// The subject that a message is about, when turns are taken there: in the conversation threads of a channel, and
-    /// on its main line if answers go into threads. What a stimulus has opened is answered in its thread anywhere.
+    /// The subject of a message where turns are used: in the conversation threads of a channel, and
+    /// in its main timeline if answers go into threads. A thread that a stimulus opened uses turns
+    /// everywhere.
     pub fn subject_of(&self, seq: Seq, thread: Option<ThreadKey>) -> Option<Seq> {
         if self.conversation.kind != ConversationKind::Channel {
             return None;
@@ -145,7 +147,8 @@ impl Room {
         }
     }
 
-    /// What is open in a thread: what was said there, and its root where answers to that go into the thread.
+    /// The open events of a thread: its messages, and its root where answers to the root go into
+    /// the thread.
     pub fn open_in(&self, thread: ThreadKey) -> Vec<Seq> {
         let root = self.threads.get(&thread).and_then(|thread| thread.root);
         let answered_there = |open: &Open| {
@@ -158,19 +161,19 @@ impl Room {
         self.open.values().filter(here).map(|open| open.seq).collect()
     }
 
-    /// Whether a message of the main line is the root of a thread that a stimulus opened.
+    /// Whether a message of the main timeline is the root of a thread that a stimulus opened.
     fn is_by_stimulus(&self, root: Seq) -> bool {
         let thread = self.thread_of_root(root).and_then(|key| self.threads.get(&key));
         thread.and_then(|t| t.work.spur).is_some_and(|spur| spur.opened)
     }
 
-    /// How turns are taken here.
+    /// The rules for turns here.
     pub fn turn_rules(&self) -> Rules {
         self.conversation.settings.turns.unwrap_or_default()
     }
 
-    /// The turns of a subject. What was forgotten of it is made up for from what its thread counts: never more is
-    /// left to be said than was.
+    /// The turns of a subject. If they were forgotten, they are rebuilt from the thread's counts,
+    /// and the remaining number of messages is never overestimated.
     pub fn turn(&self, subject: Seq) -> Turn {
         if let Some(turn) = self.turns.get(subject) {
             return turn.clone();
@@ -180,7 +183,7 @@ impl Room {
         Turn { spent: u16::try_from(said).unwrap_or(u16::MAX), ..Turn::default() }
     }
 
-    /// The same, to be changed, and written.
+    /// The turns of a subject, to be changed and written.
     pub fn turn_mut(&mut self, subject: Seq) -> &mut Turn {
         self.dirty.turns.insert(subject);
         self.turns.note(subject);
@@ -193,13 +196,13 @@ impl Room {
         self.turns.by_subject.entry(subject).or_insert(turn)
     }
 
-    /// The turns of a subject as arbitration leaves them, to be written: they need not be arbitrated for that.
+    /// Stores the turns of a subject after arbitration, without requiring arbitration again.
     pub fn put_turn(&mut self, subject: Seq, turn: Turn) {
         self.dirty.turns.insert(subject);
         self.turns.by_subject.insert(subject, turn);
     }
 
-    /// Of the subjects whose turns may have changed, leaves those that get a row, or lose theirs.
+    /// Of the subjects whose turns may have changed, keeps those that get or lose a row.
     pub(super) fn settle_turn_rows(&mut self) {
         let Self { turns, dirty, .. } = self;
         dirty.turns.retain(|subject| match turns.is_live(*subject) {
@@ -211,17 +214,17 @@ impl Room {
         });
     }
 
-    /// Turns that were granted, for the audit log.
+    /// Granted turns, for the audit log.
     pub fn note_granted(&mut self, granted: Vec<(MemberKey, Seq)>) {
         self.dirty.granted.extend(granted);
     }
 
-    /// Turns that went on to somebody else, for the audit log.
+    /// Turns that were passed on to somebody else, for the audit log.
     pub fn note_expired(&mut self, expired: Vec<(MemberKey, Seq)>) {
         self.dirty.expired.extend(expired);
     }
 
-    /// Takes note of what an open event is about.
+    /// Files an open event under its subject.
     pub(super) fn file(&mut self, open: &mut Open) {
         open.subject = self.subject_of(open.edit_of.unwrap_or(open.seq), open.thread);
         if let Some(subject) = open.subject {
@@ -230,7 +233,7 @@ impl Room {
         }
     }
 
-    /// The main line has subjects from now on, or has none any more.
+    /// The main timeline has subjects from now on, or no longer has any.
     pub(super) fn file_all(&mut self) {
         for (seq, mut open) in std::mem::take(&mut self.open) {
             self.unfile(&open);
@@ -249,7 +252,7 @@ impl Room {
         }
     }
 
-    /// Whether this delivery has to wait for the turn.
+    /// Whether this delivery must wait for the turn.
     pub fn waits_for_turn(&self, open: &Open, delivery: &Delivery) -> bool {
         let Some(subject) = open.subject.filter(|_| takes_turns(delivery)) else { return false };
         let (member, asked) = (delivery.member, is_asked(open, delivery));
@@ -258,19 +261,22 @@ impl Room {
     }
 }
 
-/// Whether a delivery starts a run that may speak, if it is offered. What has moved on to somebody else holds no turn.
+/// Whether a delivery would start a run that may speak, if it is offered. One that was passed on to
+/// somebody else holds no turn.
 pub fn takes_turns(delivery: &Delivery) -> bool {
     let runs = matches!(delivery.decision.mode, Mode::Immediate | Mode::Buffered);
     let speaks = matches!(delivery.decision.policy, Policy::MustRespond | Policy::MayRespond);
     runs && speaks && delivery.is_open() && !delivery.is_deferred() && !delivery.moved_on
 }
 
-/// Whether the subject waits for this member: it owes an answer, or was selected of a role that was asked for one.
+/// Whether the subject waits for this member: it owes an answer, or was selected from a role that
+/// was asked for one.
 pub fn is_owed(delivery: &Delivery) -> bool {
     delivery.is_obligation() || delivery.decision.rule == Rule::RoleMention
 }
 
-/// Whether a person has asked for what is owed: such a turn is always paid for.
+/// Whether a person has asked for the answer. Such a turn is granted even if the turn budget is
+/// used up.
 pub fn is_asked(open: &Open, delivery: &Delivery) -> bool {
     is_owed(delivery) && open.hop == 0
 }

@@ -1,4 +1,4 @@
-//! What a batch gives to be written, and then done.
+//! What a batch must write, and the effects to perform afterwards.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::state::effect::Effect;
 use crate::state::room::{Dirty, Head};
 
 changes! {
-    /// What a batch of commands changed and causes.
+    /// The changes and effects of a batch of commands.
     #[derive(Debug, Default)]
     pub struct Changes {
-        /// Whether anything of the directory is written but sessions.
+        /// Whether anything in the directory besides sessions is written.
         changes_directory {
             pub members: Vec<Arc<Member>>,
             pub roles: Vec<Arc<Role>>,
@@ -27,39 +27,40 @@ changes! {
             /// The lead, when it changed.
             pub lead: Option<Option<MemberKey>>,
             pub revoked: Vec<(Arc<str>, Timestamp)>,
-            /// Tokens as they were handed out, by whose they are and their id; none for what has expired.
+            /// Issued tokens, by member and token id; none for expired ones.
             pub issued: Vec<(MemberKey, Arc<str>, Option<Arc<Issued>>)>,
-            /// Members all of whose tokens were ended, and when.
+            /// Members whose tokens were all ended, and when.
             pub cut_offs: Vec<(MemberKey, Timestamp)>,
-            /// What waits for a person, as it is now; none for what can be forgotten.
+            /// The current approvals; none for those that can be forgotten.
             pub approvals: Vec<(Uid, Option<Arc<Approval>>)>,
-            /// Projects as they are now; none for those that are gone.
+            /// The current projects; none for those that were removed.
             pub projects: Vec<(Uid, Option<Arc<Project>>)>,
-            /// Their tasks, by project, likewise.
+            /// Their tasks by project, likewise.
             pub tasks: Vec<(Uid, Uid, Option<Arc<Task>>)>,
-            /// Endpoints as they are now; none for those that are gone.
+            /// The current endpoints; none for those that were removed.
             pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
-            /// Inboxes as they are now; none for those that are gone.
+            /// The current inboxes; none for those that were removed.
             pub inboxes: Vec<(Uid, Option<Arc<Inbox>>)>,
         }
         /// Whether anything else is written.
         changes_others {
             pub sessions: Vec<Arc<Session>>,
-            /// Dropped is what has expired by this time: tokens, and what agents were told in none of their sessions.
+            /// Tokens, and private reads without a session, that have expired by this time are
+            /// deleted.
             pub sweep_expired: Option<Timestamp>,
-            /// What agents have taken up in private.
+            /// What agents have read in private.
             pub told: Vec<Private>,
             /// Callbacks older than this are dropped.
             pub sweep_callbacks: Option<Timestamp>,
-            /// Files that were brought.
+            /// Files that were uploaded.
             pub assets: Vec<Kept>,
-            /// Small pictures of files that were brought before, by the hash of their bytes.
+            /// Thumbnails of files that were uploaded before, by the hash of their bytes.
             pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
-            /// Files brought before this, which nothing points at, are dropped.
+            /// Files uploaded before this time that nothing refers to are deleted.
             pub sweep: Option<Timestamp>,
             pub rooms: Vec<RoomChanges>,
         }
-        /// Whether there is something to do once it is written.
+        /// Whether there is anything to do after the commit.
         has_effects {
             pub effects: Vec<Effect>,
         }
@@ -67,12 +68,13 @@ changes! {
 }
 
 impl Changes {
-    /// Whether nothing that was said is to go.
+    /// Whether no message content is erased.
     pub fn erases_nothing(&self) -> bool {
         self.rooms.iter().all(|room| room.dirty.erased.is_empty())
     }
 
-    /// Whether something that was said is not to be in any file any more: it was erased, or is too old to be kept.
+    /// Whether message content must disappear from all files, because it was erased or its
+    /// retention period is over.
     pub fn removes_words(&self) -> bool {
         let dropped = self.rooms.iter().any(|room| room.dirty.base.is_some());
         !self.erases_nothing() || dropped || self.sweep.is_some()
@@ -84,8 +86,8 @@ impl Changes {
     }
 }
 
-/// What one room must have written. The rows are read off the room itself, which is shared for the
-/// length of the write.
+/// What must be written for one room. The rows are read from the room itself, which is shared while
+/// they are written.
 #[derive(Debug)]
 pub struct RoomChanges {
     pub key: ConversationKey,

@@ -1,8 +1,9 @@
-//! What other hosts on the same database have done, as this one takes it in.
+//! Takes in what other hosts on the same database have done.
 //!
-//! Invariant: where hosts share a database, everything that decides is in rows when a batch ends: a host that
-//! reads them knows all that the one knew which wrote them. Which host holds a session is part of that; offers
-//! that others decided for sessions of this host are handed on from here.
+//! Invariant: where hosts share a database, everything that decisions depend on is in rows when a
+//! batch ends. A host that reads the rows knows everything that the writing host knew. That
+//! includes which host holds a session. Offers that other hosts decided for sessions of this host
+//! are forwarded from here.
 
 use std::sync::Arc;
 
@@ -14,13 +15,14 @@ use crate::state::room::{Missed, Room};
 use crate::state::workspace::Workspace;
 
 impl Workspace {
-    /// Which of the hosts of the database this is, counted as they came.
+    /// Sets this host's number among the hosts of the database, counted in order of arrival.
     pub fn set_host(&mut self, host: u32) {
         self.host = host;
     }
 
-    /// Whether others write to the same database: then every change of what is open gets its row at once, and
-    /// who holds a session gets one too. What is open and who is connected now gets theirs with the next batch.
+    /// Sets whether other hosts write to the same database. If so, every change of an open event or
+    /// of a session's holder is written at once, and the current ones are written with the next
+    /// batch.
     pub fn set_shared(&mut self, shared: bool) {
         if shared && !self.shared {
             self.rooms.iter_mut().for_each(|(_, room)| room.forget_written());
@@ -36,12 +38,12 @@ impl Workspace {
         self.shared
     }
 
-    /// Takes a room out that another host has changed; gives it as it was.
+    /// Removes and returns a room that another host has changed.
     pub fn take_stale(&mut self, key: ConversationKey) -> Option<Room> {
         self.take_out(key)
     }
 
-    /// The directory as others have left it.
+    /// Replaces the directory with the one that other hosts have left.
     pub fn adopt(&mut self, directory: Directory) {
         let last = directory.sessions.last().map_or(0, |(key, _)| key.0);
         self.last_session = self.last_session.max(last);
@@ -59,7 +61,7 @@ impl Workspace {
         }
     }
 
-    /// A session as others have left it.
+    /// Replaces a session with the state that other hosts have left.
     pub fn adopt_session(&mut self, session: Session) {
         self.last_session = self.last_session.max(session.key.0);
         let before = self.directory.sessions.get(&session.key).cloned();
@@ -70,7 +72,7 @@ impl Workspace {
         }
     }
 
-    /// A connection of this host ends when its session is another's now, or nobody's.
+    /// Ends a connection of this host if its session now belongs to another host or to none.
     fn see_ended(&mut self, before: &Session) {
         let now = self.directory.sessions.get(&before.key);
         let (host, session) = (self.host, before.key);
@@ -84,23 +86,24 @@ impl Workspace {
         }
     }
 
-    /// The conversation with this key is there, though nothing of it is in memory.
+    /// Records that a conversation with this key exists, although nothing of it is in memory.
     pub fn note_conversation(&mut self, key: ConversationKey) {
         self.last_conversation = self.last_conversation.max(key.0);
     }
 
-    /// Whether a session is connected whose host is none of these.
+    /// Whether any session is connected to a host that is not in this list.
     pub fn has_sessions_but(&self, hosts: &[u32]) -> bool {
         self.directory.sessions.values().any(|s| s.connected && !hosts.contains(&s.host))
     }
 
-    /// Whether a room is in memory that is right again with this.
+    /// Whether a room in memory can be brought up to date with this.
     pub fn can_catch_up(&self, key: ConversationKey, missed: &Missed) -> bool {
         let loaded = self.rooms.get(&key).filter(|_| !self.touched.contains(&key));
         loaded.is_some_and(|room| room.follows(missed))
     }
 
-    /// What is to be done about what others did, by itself: it is committed already.
+    /// Returns the effects of what other hosts did. They need no commit, because their cause is
+    /// committed already.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         let mut effects = std::mem::take(&mut self.changes.effects);
         if std::mem::take(&mut self.directory_changed) {

@@ -1,8 +1,8 @@
-//! Times that an operator may set, in milliseconds.
+//! Intervals that an operator can configure, in milliseconds.
 
 use crate::model::limits;
 
-/// For how long something is put off when nobody says until when.
+/// How long a delivery is deferred when no time is given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deferral(pub(crate) i64);
 

@@ -1,8 +1,9 @@
 //! A workspace: runs commands against the directory and the rooms, one after the other.
 //!
-//! Load, decide, record: [`Workspace::execute`] loads the facts a command needs through [`Facts`], decides,
-//! and changes the rooms in memory; what must be written and done outside is collected until
-//! [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads a clock.
+//! Load, decide, record: [`Workspace::execute`] loads the facts that a command needs through
+//! [`Facts`], decides, and changes the rooms in memory. Pending writes and effects are collected
+//! until [`Workspace::take_changes`]. A refused command has changed nothing. Nothing in here reads
+//! a clock.
 
 mod changes;
 mod hosts;
@@ -36,11 +37,11 @@ use timer::Timers;
 pub(crate) use timer::{TimerKey, TimerOf};
 pub(crate) use wake_history::{HOUR_MS, WakeHistory};
 
-/// Why a command gave nothing.
+/// Why a command produced no output.
 #[derive(Clone, Debug)]
 pub enum Failure {
     Refused(Refusal),
-    /// It waits for a person.
+    /// It waits for a person's approval.
     AwaitsApproval(Arc<Approval>),
     Unavailable(Unavailable),
 }
@@ -57,23 +58,23 @@ impl From<Unavailable> for Failure {
     }
 }
 
-/// Everything one host decides about.
+/// The whole state of one host.
 #[derive(Debug, Default)]
 pub struct Workspace {
     pub(crate) directory: Arc<Directory>,
     pub(crate) rooms: Rooms,
     pub(crate) by_uid: HashMap<Uid, ConversationKey>,
-    /// Where each agent still owes or may still say something.
+    /// The events for which each agent owes something or may still speak.
     pub(crate) owed: HashMap<MemberKey, BTreeSet<EventRef>>,
-    /// Open events by public id, so that what is being handled is found without the log.
+    /// Open events by public id, so that they are found without reading the log.
     pub(crate) open_by_uid: HashMap<Uid, EventRef>,
-    /// Open events with an obligation that was not met in time.
+    /// Open events whose obligation was not met in time.
     pub(crate) overdue: BTreeSet<EventRef>,
-    /// What waits for a person, and for how long.
+    /// What needs a person's approval, and how long it waits.
     pub(crate) approvals: approval::Rules,
-    /// What agents were told in private.
+    /// What agents were shown in private.
     pub(crate) private_reads: PrivateReads,
-    /// What they were told last, and how often they told each other something.
+    /// What agents were last notified of, and how often they notified each other.
     pub(crate) wake_history: WakeHistory,
     pub(crate) timers: Timers,
     pub(crate) digests: Every,
@@ -85,14 +86,14 @@ pub struct Workspace {
     pub(crate) budgets: Budgets,
     pub(crate) flow: flow::Settings,
     pub(crate) deferral: Deferral,
-    /// Rooms that came back with clocks that do not stand as their lines do.
+    /// Rooms that were restored with timers that do not match their open events.
     pub(crate) to_review: BTreeSet<ConversationKey>,
     pub(crate) changes: Changes,
     pub(crate) touched: BTreeSet<ConversationKey>,
     pub(crate) directory_changed: bool,
-    /// Which of the hosts of the database this one is.
+    /// This host's number among the hosts of the database.
     pub(crate) host: u32,
-    /// Others write to the same database.
+    /// Other hosts write to the same database.
     pub(crate) shared: bool,
 }
 
@@ -102,7 +103,7 @@ impl Workspace {
         let last_session = directory.sessions.last().map_or(0, |(key, _)| key.0);
         let private_reads = PrivateReads::after_start(directory.sessions.values());
         let (mut directory, mut changes) = (directory, Changes::default());
-        // Before there were hashes, calls kept their words.
+        // Older versions had no hashes, and calls kept their words.
         let decided = directory.approvals.values().filter(|a| a.decided.is_some() && a.has_words());
         changes.approvals = decided.map(|a| (a.uid, Some(Arc::new(a.emptied())))).collect();
         for (uid, approval) in &changes.approvals {
@@ -119,22 +120,22 @@ impl Workspace {
         }
     }
 
-    /// With other budgets for agents than the usual.
+    /// Replaces the default budgets for agents.
     pub fn with_budgets(self, budgets: Budgets) -> Self {
         Self { budgets, ..self }
     }
 
-    /// With another reading of the flow of talk than the usual.
+    /// Replaces the default settings for reading the flow of talk.
     pub fn with_flow(self, flow: flow::Settings) -> Self {
         Self { flow, ..self }
     }
 
-    /// With other rules for approvals than the usual.
+    /// Replaces the default rules for approvals.
     pub fn with_approvals(self, approvals: approval::Rules) -> Self {
         Self { approvals, ..self }
     }
 
-    /// With another time for which something is put off when nobody says until when, in milliseconds.
+    /// Replaces the default deferral time, in milliseconds.
     pub fn with_deferral(self, ms: i64) -> Self {
         Self { deferral: Deferral(ms), ..self }
     }
@@ -143,7 +144,7 @@ impl Workspace {
         &self.directory
     }
 
-    /// How often followed channels are told in digests, in milliseconds; none is never.
+    /// Sets how often followers receive digests, in milliseconds; none means never.
     pub fn set_digests(&mut self, every: Option<i64>) {
         self.digests = Every(every);
     }
@@ -156,7 +157,7 @@ impl Workspace {
         self.rooms.values()
     }
 
-    /// Puts back a directory as it was, after a batch that came to nothing.
+    /// Restores a previous directory after a failed batch.
     pub fn restore_directory(&mut self, directory: Arc<Directory>) {
         self.directory = directory;
         self.changes = Changes::default();
@@ -164,12 +165,12 @@ impl Workspace {
         self.private_reads.write_again();
     }
 
-    /// Rooms that a batch has changed in memory and not yet given to be written.
+    /// Rooms that a batch has changed in memory and not yet handed over to be written.
     pub fn touched(&self) -> Vec<ConversationKey> {
         self.touched.iter().copied().collect()
     }
 
-    /// The clock was set back to `now`: what is open goes on from there, and gets its row.
+    /// The clock was set back to `now`: open events continue from that time and get their rows.
     pub fn set_back(&mut self, now: Timestamp) {
         self.wake_history.set_back(now);
         let mut changed = Vec::new();
@@ -188,19 +189,19 @@ impl Workspace {
         }
     }
 
-    /// When time next changes anything.
+    /// When a timer fires next.
     pub fn next_due(&self) -> Option<Timestamp> {
-        // What other hosts have changed they have arbitrated too.
+        // Changes by other hosts were arbitrated by those hosts.
         let now = !self.to_review.is_empty() || (!self.shared && self.rooms.has_changed());
         if now { Some(Timestamp::default()) } else { self.timers.next() }
     }
 
-    /// In which conversation that is.
+    /// The conversation with the next timer.
     pub fn next_due_in(&self) -> Option<ConversationKey> {
         self.timers.next_in()
     }
 
-    /// What is to be written now, and then done.
+    /// Returns the pending writes and the effects to perform afterwards.
     pub fn take_changes(&mut self) -> Changes {
         let mut changes = std::mem::take(&mut self.changes);
         if std::mem::take(&mut self.directory_changed) {

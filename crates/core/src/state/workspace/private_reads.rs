@@ -1,8 +1,9 @@
-//! What agents were told in private, by the session that took it up, and apart from any for those who have none.
+//! What agents were shown in private, by session, and separately for agents without a session.
 //!
-//! Invariant: what was noted since the host began is in memory, and what was noted before, or by other hosts of the
-//! database, is in rows, which are read when a session is first asked about. A row goes along with whatever is written
-//! next, so that taking something up forces no commit: after a crash before that it is offered, and taken up, again.
+//! Invariant: reads since this host started are in memory. Earlier ones, and those of other hosts
+//! of the database, are in rows, which are loaded when a session is first asked about. A row is
+//! written along with the next write, so that a private read never forces a commit. After a crash
+//! before that write, the event is offered and read again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -12,24 +13,26 @@ use crate::model::ids::{MemberKey, SessionKey, Timestamp};
 use crate::model::limits;
 use crate::model::member::Session;
 
-/// Whose memory it is; no session: of what was taken up in none that is connected.
+/// The member and session that a record belongs to. Without a session: reads in no connected
+/// session.
 pub(crate) type Whose = (MemberKey, Option<SessionKey>);
 
 #[derive(Debug, Default)]
 pub(crate) struct PrivateReads {
     pub(crate) of: HashMap<Whose, Vec<Entry>>,
-    /// Those whose rows are in memory.
+    /// The records whose rows are in memory.
     pub(crate) read: HashSet<Whose>,
-    /// Those who have something without a row.
+    /// The records with changes that have no row yet.
     unwritten: BTreeSet<Whose>,
-    /// Those who had, until the commands of this time.
+    /// Those that had unwritten changes before the commands of this time.
     taken: BTreeSet<Whose>,
     batch: Option<Timestamp>,
-    /// Sessions that were connected and are not, which may still run.
+    /// Sessions that disconnected and may still be running.
     pub(crate) left: HashMap<MemberKey, Vec<SessionKey>>,
-    /// When this host first did anything: whoever was connected before may not be back yet.
+    /// When this host first did anything. Members who were connected before may not have
+    /// reconnected yet.
     pub(crate) since: Option<Timestamp>,
-    /// Nothing waits any longer for what it could go along with.
+    /// The host is closing, so unwritten rows no longer wait for another write.
     pub(crate) closing: bool,
 }
 
@@ -40,7 +43,8 @@ pub(crate) struct Entry {
 }
 
 impl PrivateReads {
-    /// Of a workspace that comes back: the newest sessions of each member may have been connected a moment ago.
+    /// For a restarted workspace: the newest sessions of each member may have been connected a
+    /// moment ago.
     pub(crate) fn after_start<'a>(sessions: impl Iterator<Item = &'a Arc<Session>>) -> Self {
         let mut told = Self::default();
         for session in sessions {
@@ -55,13 +59,13 @@ impl PrivateReads {
 
     pub(crate) fn begin(&mut self, now: Timestamp) {
         self.since.get_or_insert(now);
-        // The commands of a batch are of one time.
+        // All commands of a batch have the same time.
         if self.batch.replace(now) != Some(now) {
             self.taken.clear();
         }
     }
 
-    /// The session is not connected any more.
+    /// The session is no longer connected.
     pub(crate) fn left(&mut self, member: MemberKey, session: SessionKey) {
         let left = self.left.entry(member).or_default();
         if !left.contains(&session) {
@@ -69,7 +73,8 @@ impl PrivateReads {
         }
     }
 
-    /// The session is known no more; gives what it was told. Its rows stay: after a restart it may be named again.
+    /// Forgets the session and returns what it was shown. Its rows stay, because after a restart
+    /// the session may be used again.
     pub(crate) fn forget(&mut self, member: MemberKey, session: SessionKey) -> Vec<Private> {
         let whose = (member, Some(session));
         self.unwritten.remove(&whose);
@@ -88,7 +93,7 @@ impl PrivateReads {
         self.unwritten.retain(|whose| self.of.contains_key(whose));
     }
 
-    /// A batch came to nothing, and with it what went along.
+    /// Marks rows as unwritten again after a failed batch.
     pub(crate) fn write_again(&mut self) {
         for whose in std::mem::take(&mut self.taken) {
             if let Some(entries) = self.of.get_mut(&whose) {
@@ -98,7 +103,7 @@ impl PrivateReads {
         }
     }
 
-    /// What has no row yet.
+    /// Returns the entries that have no row yet.
     pub(crate) fn take_unwritten(&mut self) -> Vec<Private> {
         let mut rows = Vec::new();
         for whose in std::mem::take(&mut self.unwritten) {
@@ -111,8 +116,9 @@ impl PrivateReads {
         rows
     }
 
-    /// Of a room one entry is enough, since all of it has the same readers: the newest. So is one of its ephemeral
-    /// messages: whoever reads what may carry any of them has to be shown all of them.
+    /// Adds an entry. One entry per room is enough, because everything in a room has the same
+    /// readers: the newest. One more stands for its ephemeral messages, with the members who may
+    /// see all of them.
     pub(crate) fn put(&mut self, new: Private, written: bool) {
         let whose = (new.member, new.session);
         let entries = self.of.entry(whose).or_default();
@@ -135,13 +141,14 @@ impl PrivateReads {
             self.unwritten.insert(whose);
         }
         entries.push(Entry { private: new, written });
-        // Whoever was told in more places than are looked at is held whatever it was.
+        // An agent that was told in more places than are tracked has everything it says held for
+        // approval.
         if entries.len() > limits::TOLD_IN_PRIVATE + 1 {
             entries.remove(0);
         }
     }
 
-    /// The rows of one, in place of those known before.
+    /// Replaces the known entries of one record with its rows.
     pub(crate) fn take_rows(&mut self, whose: Whose, mut rows: Vec<Private>) {
         let noted = self.of.remove(&whose).unwrap_or_default();
         rows.sort_by_key(|row| row.when);

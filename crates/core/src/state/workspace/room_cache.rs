@@ -1,11 +1,11 @@
-//! Rooms that come into memory and go out of it, with what is known of them by other keys than their own.
+//! Loads rooms into memory and evicts them, together with the indexes over them.
 
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq};
 use crate::state::room::Room;
 use crate::state::workspace::{TimerKey, Workspace};
 
 impl Workspace {
-    /// Takes a loaded room in, with its open deliveries and timers.
+    /// Adds a loaded room with its open deliveries and timers.
     pub fn admit(&mut self, room: Room) {
         let key = room.key();
         self.by_uid.insert(room.conversation.uid, key);
@@ -29,16 +29,16 @@ impl Workspace {
         }
     }
 
-    /// Drops rooms whose memory is not to be trusted, or not worth its space; they are loaded again when
-    /// next needed.
+    /// Evicts rooms whose memory cannot be trusted or is not worth its space. They are loaded again
+    /// when next needed.
     pub fn forget(&mut self, keys: impl IntoIterator<Item = ConversationKey>) {
         for key in keys {
             self.take_out(key);
         }
     }
 
-    /// Gives every open event its row, before the host stops: after a restart it goes on as it stood. What agents were
-    /// told in private gets its rows, too.
+    /// Writes the row of every open event and of every private read before the host stops, so that
+    /// a restart continues from there.
     pub fn store_open(&mut self) {
         self.private_reads.closing = true;
         for (key, room) in self.rooms.iter_mut() {
@@ -75,7 +75,7 @@ impl Workspace {
         Some(room)
     }
 
-    /// Brings the indexes in step with an event's deliveries after they changed.
+    /// Updates the indexes after an event's deliveries changed.
     pub(crate) fn track(&mut self, at: EventRef) {
         let Some(room) = self.rooms.get(&at.conversation) else { return };
         let Some(open) = room.open.get(&at.seq) else {
@@ -118,7 +118,7 @@ impl Workspace {
     }
 }
 
-/// Who runs a turn in the room, once for each.
+/// The members who run a turn in the room, each once.
 fn running_in(room: &Room) -> Vec<MemberKey> {
     let deliveries = room.open.values().flat_map(|open| &open.deliveries);
     deliveries.filter(|d| d.state.is_running()).map(|d| d.member).collect()

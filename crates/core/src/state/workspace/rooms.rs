@@ -1,7 +1,8 @@
 //! The rooms in memory, and which of them were handed out to be changed.
 //!
-//! Invariant: a room that may have changed since turns were last arbitrated is noted here, and the room notes the
-//! subjects ([`crate::state::room::Turns`]). No command has to remember to do either.
+//! Invariant: every room that may have changed since turns were last arbitrated is recorded here,
+//! and the room records the subjects ([`crate::state::room::Turns`]). No command has to remember to
+//! do either.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::{Deref, DerefMut, Index};
@@ -28,7 +29,7 @@ impl Rooms {
         Some(room)
     }
 
-    /// The room, to take out of it what is to be written: who waits there does not change by that.
+    /// The room, to take its pending writes. That does not change who waits for a turn.
     pub(crate) fn get_to_write(&mut self, key: &ConversationKey) -> Option<&mut Room> {
         self.by_key.get_mut(key)
     }
@@ -61,13 +62,13 @@ impl Rooms {
         self.by_key.remove(key)
     }
 
-    /// Whether there is a subject that may have changed.
+    /// Whether any subject may have changed.
     pub(crate) fn has_changed(&self) -> bool {
         let mut rooms = self.handed_out.iter().filter_map(|key| self.by_key.get(key));
         rooms.any(|room| room.turns.has_changed())
     }
 
-    /// A subject that may have changed; it is not noted any more.
+    /// Removes and returns a subject that may have changed.
     pub(crate) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
         while let Some(key) = self.handed_out.first().copied() {
             let room = self.by_key.get_mut(&key);
@@ -88,7 +89,7 @@ impl Index<&ConversationKey> for Rooms {
     }
 }
 
-/// The workspace as a command has it, which knows whether the command may have changed anything.
+/// The workspace as a command sees it. It records whether the command may have changed anything.
 pub(crate) struct Tracked<'a> {
     workspace: &'a mut Workspace,
     changed: bool,
@@ -104,7 +105,7 @@ impl<'a> Tracked<'a> {
         self.changed
     }
 
-    /// To keep what was read, which is no change.
+    /// For caching facts that were read, which does not count as a change.
     pub(crate) fn loading(&mut self) -> &mut Workspace {
         self.workspace
     }

@@ -1,4 +1,4 @@
-//! When time will next change something, the earliest first.
+//! Timers, the earliest first.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ pub(crate) struct TimerKey {
     pub(crate) of: TimerOf,
 }
 
-/// What of a conversation a timer is for. Timers that are due at the same time fire in this order.
+/// What a timer of a conversation is for. Timers that are due at the same time fire in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TimerOf {
     /// Its digest.
@@ -42,7 +42,8 @@ impl TimerKey {
     }
 }
 
-/// At most one due time a key. Firing removes it; whoever fires it sets what is still due.
+/// At most one due time per key. Firing removes it; the code that handles the timer sets the next
+/// one.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: BTreeSet<(Timestamp, TimerKey)>,
@@ -74,7 +75,7 @@ impl Timers {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// In which conversation the next timer is.
+    /// The conversation with the next timer.
     pub(crate) fn next_in(&self) -> Option<ConversationKey> {
         self.due.first().map(|(_, key)| key.conversation)
     }

@@ -1,8 +1,8 @@
-//! What agents were told last, and how often each has told other agents something unasked: what ends loops that take a
-//! new line of talk each time (attention spec, ATT-440 on).
+//! What agents were last notified of, and how often each has notified other agents unprompted. It
+//! ends loops that move to a new timeline each time (attention spec, ATT-440 on).
 //!
-//! Invariant: a person's word to an agent begins both anew. All of it is in memory and lasts an hour at most. What is
-//! still open counts after a restart too, since that is read from the rooms.
+//! Invariant: a person's message to an agent resets both. Everything is in memory and lasts an hour
+//! at most. Open events count after a restart too, because they are read from the rooms.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,17 +18,18 @@ pub(crate) struct WakeHistory {
 
 #[derive(Debug, Default)]
 pub(crate) struct AgentHistory {
-    /// When a person told it something last.
+    /// When a person last notified it.
     pub(crate) person_at: Timestamp,
-    /// The highest hop of what it was told, or has ended, since then, and when that was last.
+    /// The highest hop among the events that it was notified of, or that ended for it, since then,
+    /// and when that last happened.
     hop: u8,
     at: Timestamp,
-    /// When it told other agents something unasked since then, within the hour.
+    /// When it notified other agents unprompted since then, within the last hour.
     pub(crate) woke: VecDeque<Timestamp>,
 }
 
 impl WakeHistory {
-    /// The member is told something of this hop.
+    /// The member is notified of an event with this hop.
     pub(crate) fn told(&mut self, member: MemberKey, hop: u8, now: Timestamp) {
         let lately = self.of.entry(member).or_default();
         match hop {
@@ -37,7 +38,7 @@ impl WakeHistory {
         }
     }
 
-    /// Something that the member was told `at` that time has ended for it.
+    /// An event that the member was notified of at `at` has ended for it.
     pub(crate) fn ended(&mut self, member: MemberKey, hop: u8, at: Timestamp, now: Timestamp) {
         let lately = self.of.entry(member).or_default();
         if hop > 0 && at > lately.person_at {
@@ -45,7 +46,7 @@ impl WakeHistory {
         }
     }
 
-    /// The clock was set back: nothing of this has happened later than `now`.
+    /// The clock was set back: no recorded time is later than `now`.
     pub(crate) fn set_back(&mut self, now: Timestamp) {
         for lately in self.of.values_mut() {
             lately.person_at = lately.person_at.min(now);

@@ -1,8 +1,10 @@
-//! A database that cannot be reached: everybody is told so, and work goes on when it can be again.
+//! Handles an unreachable database: commands are refused, and work continues when it is reachable
+//! again.
 //!
-//! Invariant: what was refused meanwhile has written nothing. A batch whose commit was under way is answered only
-//! when the database has said what became of it; its rooms and its effects wait as long. Rooms in memory stay
-//! right, unless the engine says that another host may have written: then they are loaded anew.
+//! Invariant: a refused command has written nothing. A batch whose commit was in progress is
+//! answered only when the database has reported its outcome; until then its rooms and effects wait.
+//! Rooms in memory stay valid, unless the engine says that another host may have written: then they
+//! are reloaded.
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
@@ -11,19 +13,19 @@ use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};
 use crate::{audit, conversation, event, shared};
 
-/// How soon it is tried again, in milliseconds: at first, and when that has failed for a while.
+/// Delay before reconnecting, in milliseconds: at first, and after a while of failures.
 const SOON_MS: i64 = 100;
 const LATER_MS: i64 = 3_000;
 
-/// A batch whose commit may be done.
+/// A batch whose commit may have succeeded.
 pub(super) struct Unknown {
     jobs: Vec<Job>,
-    /// What the database has said became of it, while that is looked into.
+    /// The outcome reported by the database, while it is being confirmed.
     fate: Option<Fate>,
 }
 
 impl Run {
-    /// The commit's answer did not come: nobody is told anything yet.
+    /// The commit was not acknowledged: nobody is answered yet.
     pub(super) fn park(&mut self, jobs: Vec<Job>, why: &str) {
         self.unknown = Some(Unknown { jobs, fate: None });
         self.mark_away(why);
@@ -35,8 +37,8 @@ impl Run {
         self.tell_away(why);
     }
 
-    /// A database that went away in the middle of anything else is no reason to end either. What had been read of it by
-    /// then is not trusted.
+    /// Losing the connection during other work does not end the writer either. Data read up to then
+    /// is not trusted.
     pub(super) fn outlive(&mut self, done: Result<(), Error>) -> Result<(), Error> {
         match done {
             Err(error @ Error::Lost(_)) => {
@@ -53,7 +55,7 @@ impl Run {
         self.shared.trouble(Some(why));
     }
 
-    /// A connection that was lost while nobody needed it is made anew before anybody is refused.
+    /// Replaces a connection that was lost while idle, before any command is refused.
     pub(super) fn see_whether_lost(&mut self, now: Timestamp) {
         if self.pause.is_none() && self.db.is_lost() {
             self.mark_away("the connection was closed");
@@ -61,7 +63,7 @@ impl Run {
         }
     }
 
-    /// Connects again, and ends what was under way. False while it cannot be.
+    /// Reconnects, and completes the batch in progress. False while that is impossible.
     pub(super) fn come_back(&mut self, rest: i64, now: Timestamp) -> Result<bool, Error> {
         match self.db.recover() {
             Err(Error::Lost(why)) => {
@@ -95,8 +97,8 @@ impl Run {
         Ok(true)
     }
 
-    /// A server that crashed has forgotten the numbers of transactions that it had not written down, and gives them
-    /// to others: what is said to be committed is looked for.
+    /// A crashed server may have forgotten unwritten transaction ids and issue them again, so a
+    /// commit that it reports is verified by looking for its event.
     fn confirm(&mut self, fate: Fate) -> Result<Fate, Error> {
         let Some(unknown) = &mut self.unknown else { return Ok(fate) };
         if *unknown.fate.get_or_insert(fate) == Fate::Undone {
@@ -140,7 +142,7 @@ impl Run {
         }
     }
 
-    /// The writer ends, and it is still unknown.
+    /// The writer ends with the outcome still unknown.
     pub(super) fn give_up(&mut self) {
         let Some(Unknown { jobs, .. }) = self.unknown.take() else { return };
         for job in jobs {
@@ -150,7 +152,7 @@ impl Run {
     }
 }
 
-/// Nothing of these was written.
+/// Refuses these commands; nothing of them was written.
 pub(super) fn refuse(jobs: Vec<Job>) {
     let why = "the database cannot be reached and nothing of this was written; try again";
     super::refuse(jobs, Code::Unavailable, why);

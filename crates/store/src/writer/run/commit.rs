@@ -1,4 +1,4 @@
-//! The end of a batch: it is made durable, noted, and what follows from it goes on its way.
+//! The end of a batch: it is made durable, recorded, and its effects are handed out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -11,8 +11,8 @@ use crate::db::Error;
 use crate::newest::Newest;
 
 impl Run {
-    /// Takes what was erased out of the files. A reader may be in the way; then it is tried again after the
-    /// next batch, and soon.
+    /// Removes erased content from the files. If a reader is in the way, it is retried soon, and
+    /// after the next batch.
     pub(super) fn scrub(&mut self) -> Result<(), Error> {
         if self.unscrubbed && self.db.scrub()? {
             self.unscrubbed = false;
@@ -21,7 +21,7 @@ impl Run {
         Ok(())
     }
 
-    /// What was committed is noted, and its effects go on their way.
+    /// Records the commit and hands out its effects.
     pub(super) fn hand_out(&mut self) {
         self.ledger.committed(&mut self.trace);
         self.ages.grew(self.trace.loaded);
@@ -40,7 +40,7 @@ impl Run {
             return Ok(());
         }
         if !self.trace.wrote {
-            // The turn is passed on. A connection that is lost is seen by the next batch.
+            // Passes the turn on. The next batch notices a lost connection.
             self.trace.began = false;
             return match self.db.rollback() {
                 Err(Error::Lost(_)) | Ok(()) => Ok(()),

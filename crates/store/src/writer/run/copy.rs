@@ -1,8 +1,9 @@
-//! A copy of the database, made by the writer itself between its batches (design section 3, "Engines").
+//! A copy of the database, made by the writer itself between its batches (design section 3,
+//! "Engines").
 //!
-//! Invariant: a copy that was made holds everything that was committed before it was complete, because all
-//! of it went through this one connection. Work is taken between its steps, so that a post waits for one step
-//! at most. A copy that fails leaves no file.
+//! Invariant: a complete copy contains everything that was committed before its end, because all
+//! commits went through this connection. Commands run between its steps, so a post waits for one
+//! step at most. A failed copy leaves no file.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::writer::orders::CopyOrder;
 use crate::writer::queue::Next;
 
 impl Run {
-    /// Makes the copy. An error ends the writer: it is one of the work between, not of the copy.
+    /// Makes the copy. An error ends the writer: it comes from the work in between, not from the
+    /// copy.
     pub(super) fn copy(&mut self, order: CopyOrder) -> Result<(), Error> {
         let CopyOrder { to, reply } = order;
         let db = self.db.clone();
@@ -38,11 +40,11 @@ impl Run {
         worked
     }
 
-    /// What waits is done; says whether the copy is to go on.
+    /// Runs waiting commands; returns whether the copy should continue.
     fn between(&mut self) -> Result<bool, Error> {
         match self.shared.queue.take(Some(Duration::ZERO), self.batching) {
             Next::Work(jobs) => {
-                // Timers keep their stride; a step with nothing to do costs nothing.
+                // Timers keep their interval; a step with nothing to do costs nothing.
                 if !jobs.is_empty() || self.until_due() == Some(Duration::ZERO) {
                     self.round(jobs)?;
                 }

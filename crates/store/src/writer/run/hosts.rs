@@ -1,8 +1,10 @@
-//! Other hosts on the same database: this one's turn to write, and what they wrote meanwhile.
+//! Other hosts on the same database: this host's turn to write, and taking in what the others
+//! wrote.
 //!
-//! Invariant: while the database is shared nothing is decided, and no room is loaded, but in this host's turn; and
-//! what others wrote before it is known by then. What they caused for connections of this host is done at once: it
-//! is committed, whatever becomes of this batch.
+//! Invariant: while the database is shared, decisions are made and rooms are loaded only in this
+//! host's turn, after everything that others wrote before has been taken in. Effects of other
+//! hosts' changes on this host's connections are performed at once, because those changes are
+//! committed, whatever becomes of this batch.
 
 mod load;
 
@@ -24,7 +26,7 @@ use crate::facts::Stored;
 use crate::shared::{self, Moved, News};
 use crate::{conversation, directory, endpoint, event, inbox, open, project, token, turn};
 
-/// What others did, as far as it is read at once.
+/// What other hosts did, as far as it is read in one go.
 struct AllMissed {
     events: HashMap<ConversationKey, Vec<Arc<Event>>>,
     standing: HashMap<ConversationKey, Vec<Standing>>,
@@ -40,22 +42,22 @@ impl AllMissed {
     }
 }
 
-/// What is known of the other hosts.
+/// What is known about the other hosts.
 #[derive(Default)]
 pub(super) struct Others {
-    /// The number of the newest news that are known here.
+    /// The number of the newest known news.
     seen: u64,
-    /// Nothing in memory is to be trusted: it is loaded anew before anything is decided.
+    /// Nothing in memory can be trusted: it is reloaded before anything is decided.
     pub(super) stale: bool,
-    /// Those that lived when it was looked last, and when it was looked before: a database that begins again has
-    /// nobody's locks for a moment.
+    /// The live hosts at the last two checks. When a database restarts, no host holds its locks for
+    /// a moment.
     live: Vec<u32>,
     lived: Vec<u32>,
-    /// A session is connected to none of them.
+    /// A session is connected to a host that is not alive.
     lost: bool,
-    /// One of them has ended since: what it had in hand is looked for.
+    /// A host has ended since: its accepted work must be found.
     fewer: bool,
-    /// Keeps the ear open.
+    /// Keeps the LISTEN subscription alive.
     listening: Option<Box<dyn Send>>,
 }
 
@@ -64,7 +66,8 @@ impl Run {
         self.db.shared().is_some_and(|hosts| !hosts.is_alone())
     }
 
-    /// Begins to hear of other hosts, and takes in whether there are any: after the connection was made, or made anew.
+    /// Starts listening to other hosts and finds out whether there are any, after every
+    /// (re)connect.
     pub(super) fn meet(&mut self) -> Result<(), Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared() else { return Ok(()) };
@@ -95,8 +98,8 @@ impl Run {
         self.shared.leads.store(!shared, Ordering::Release);
     }
 
-    /// Looks whether other hosts have something for this one, before a batch. Says whether the batch is wanted
-    /// for that. What cannot be looked at is looked at over a new connection.
+    /// Before a batch, checks whether other hosts have something for this one. Returns whether a
+    /// batch is needed for that. If the check fails, it is repeated on a new connection.
     pub(super) fn look_around(&mut self, idle: bool, now: Timestamp) -> Result<bool, Error> {
         match self.try_look_around(idle, now) {
             Err(error) if self.db.is_lost() || self.shares() => {
@@ -137,14 +140,14 @@ impl Run {
         Ok(wanted)
     }
 
-    /// Takes in what others wrote without a turn of its own, when there is nothing else to do: it keeps nobody
-    /// waiting. False when some of it is not known any more.
+    /// Takes in what others wrote without taking a turn, when idle, so that it delays nobody. False
+    /// when some of it is no longer known.
     fn hear(&mut self, hosts: &dyn Shared, now: Timestamp) -> Result<bool, Error> {
         let db = self.db.clone();
         if hosts.newest()? == self.others.seen {
             return Ok(true);
         }
-        // All that is read is of one moment.
+        // All reads see one moment.
         db.begin_reading()?;
         let newest = hosts.newest()?;
         let news = shared::since(&*db, self.tenant, self.others.seen, newest)?;
@@ -157,14 +160,15 @@ impl Run {
         Ok(known)
     }
 
-    /// Everything that is open gets its row, and then others may write.
+    /// Writes a row for every open event; then others may write.
     fn let_in(&mut self, hosts: &dyn Shared, now: Timestamp) -> Result<(), Error> {
         self.workspace.set_shared(false);
         self.workspace.set_shared(true);
         match self.decide(&mut Vec::new(), 0, now) {
             Ok(()) => self.finish(Vec::new())?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
-            // A room that fails by itself keeps nobody out for ever: it rests, and it is tried again.
+            // A failing room must not block other hosts for ever: it is left alone for a while and
+            // retried.
             Err(broken) => {
                 tracing::error!(why = broken.why, "another host could not be let in yet");
                 return self.undo();
@@ -179,7 +183,7 @@ impl Run {
         Ok(())
     }
 
-    /// When nobody else is left, the database is this host's alone again.
+    /// Takes the database exclusively again when no other host is left.
     pub(super) fn part(&mut self) -> Result<(), Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared().filter(|hosts| !hosts.is_alone()) else { return Ok(()) };
@@ -193,7 +197,7 @@ impl Run {
             Ok(true) => {
                 tracing::info!("no other host shares the database any more");
                 self.share(false);
-                // What those were at that have gone.
+                // Work that departed hosts had accepted.
                 (self.sink)(vec![Effect::Anything]);
             }
             Err(error) if self.db.is_lost() => self.mark_away(&error.to_string()),
@@ -202,12 +206,13 @@ impl Run {
         Ok(())
     }
 
-    /// Waits for this host's turn and takes in what others wrote, when the database is shared: a transaction is
-    /// open then. Gives as of when it is decided: what others did while it waited was before that.
+    /// If the database is shared, waits for this host's turn and takes in what others wrote; a
+    /// transaction is open then. Returns the time for decisions, which is after everything that
+    /// others did meanwhile.
     pub(super) fn take_turn(&mut self, now: Timestamp) -> Result<Timestamp, Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared().filter(|hosts| !hosts.is_alone()) else {
-            // What is written before others are let in is not told to them: the gap in the numbers is.
+            // Writes before other hosts join are not announced. The gap in the numbers tells them.
             self.trace.opens = self.workspace.is_shared();
             return Ok(now);
         };
@@ -240,7 +245,7 @@ impl Run {
             (self.sink)(vec![Effect::Anything]);
         }
         if std::mem::take(&mut self.others.lost) {
-            // Asked now, so that a host which came and wrote meanwhile is among them.
+            // Queried now, so that a host that has joined and written meanwhile is included.
             self.trace.live = Some([hosts.hosts()?, self.others.lived.clone()].concat());
         }
         Ok(now)
@@ -281,7 +286,7 @@ impl Run {
             effects.push(Effect::Erased(erased));
         }
         let mut missed = match self.missed(&news.rooms) {
-            // One of them cannot be read: each is loaded by itself.
+            // One of them cannot be read, so each is loaded separately.
             Err(Error::Corrupt(_)) => None,
             read => Some(read?),
         };
@@ -294,7 +299,8 @@ impl Run {
         Ok(())
     }
 
-    /// What others wrote of rooms that are in memory, and how what is owed and whose turn it is stands in all of them.
+    /// What others wrote about rooms in memory: their events, and the present obligations and turns
+    /// of all of them.
     fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
         let (db, tenant) = (&*self.db, self.tenant);
         let known = rooms.iter().filter(|(_, moved)| !moved.anew);
@@ -316,8 +322,8 @@ impl Run {
         Ok(AllMissed { events, standing, turns })
     }
 
-    /// A room that others have changed goes on from where it was here. Where it cannot, it is loaded: at once when
-    /// something is open in it, or may be, else when it is needed.
+    /// Updates a room that others have changed from its state here. If that is impossible it is
+    /// reloaded: at once if something in it is or may be open, otherwise when it is needed.
     fn take_in_room(
         &mut self,
         key: ConversationKey,
@@ -370,7 +376,7 @@ impl Run {
         work(&mut self.workspace, &mut facts)
     }
 
-    /// Nothing that was in memory is trusted.
+    /// Reloads everything, because nothing in memory can be trusted.
     fn load_anew(&mut self, now: Timestamp) -> Result<(), Error> {
         let db = self.db.clone();
         let everybody = self.everybody(now)?;
@@ -390,7 +396,7 @@ impl Run {
         Ok(())
     }
 
-    /// Everybody, with the sessions that are connected to a host when hosts share the database.
+    /// The directory, including the sessions that other hosts hold when hosts share the database.
     fn everybody(&self, now: Timestamp) -> Result<Directory, Error> {
         let db = &*self.db;
         let tenant = directory::tenant(db)?;
@@ -413,7 +419,7 @@ impl Run {
         }
     }
 
-    /// A turn that could not be had: the connection is made anew, which ends whatever stood in the way of it.
+    /// The turn could not be taken: reconnects, which also releases anything that blocked it.
     pub(super) fn no_turn(&self, error: &Error) -> Broken {
         let (code, why) = (chorus_core::model::error::Code::Unavailable, error.to_string());
         Broken { code, why, pause: Some(Hindrance::Away) }

@@ -1,10 +1,11 @@
-//! Other keys for the host: agreed to by the database's one host, between two batches, so that none comes in meanwhile.
+//! New keys for the host, agreed between two batches by the only host of the database, so that none
+//! joins meanwhile.
 
 use super::Run;
 use crate::writer::orders::RekeyOrder;
 
 impl Run {
-    /// False where other hosts have the database too: what one of them signs would be nothing to the others.
+    /// False while other hosts share the database: they would reject its signatures.
     pub(super) fn rekey(&self, order: RekeyOrder) {
         let RekeyOrder { fingerprint, reply } = order;
         reply(match self.db.shared() {

@@ -1,7 +1,7 @@
-//! After a batch that came to nothing: what can be done one by one is done, and what cannot is let alone.
+//! After a failed batch: runs its commands one by one, and leaves alone what keeps failing.
 //!
-//! Invariant: a command is refused for what it did itself. A room that cannot be loaded, or whose timers or
-//! rows fail by themselves, rests; nobody else is held up by it.
+//! Invariant: a command is refused only for its own failure. A room that cannot be loaded, or whose
+//! timers or rows fail, is left alone for a while and delays nobody else.
 
 use chorus_core::model::ids::{ConversationKey, Timestamp};
 
@@ -9,11 +9,11 @@ use super::{Broken, Job, Run, TIMERS, refuse, refuse_all};
 use crate::db::Error;
 use crate::facts::Stored;
 
-/// How long a room is let alone, in milliseconds.
+/// How long a room is left alone, in milliseconds.
 const REST_MS: i64 = 60_000;
 
 impl Run {
-    /// Each command is run by itself, then the rooms that were dropped come back, then the timers fire.
+    /// Runs each command separately, then reloads the dropped rooms, then fires the timers.
     pub(super) fn one_by_one(
         &mut self,
         jobs: Vec<Job>,
@@ -78,12 +78,12 @@ impl Run {
         Ok(())
     }
 
-    /// Takes back what the batch has written, and forgets what it has changed in memory.
+    /// Rolls back what the batch has written, and discards its changes in memory.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let trace = std::mem::take(&mut self.trace);
         if trace.began {
             match self.db.rollback() {
-                // Nothing of it is there.
+                // Nothing of it was stored.
                 Err(Error::Lost(_)) | Ok(()) => {}
                 Err(error) => return Err(error),
             }
@@ -96,7 +96,7 @@ impl Run {
         Ok(())
     }
 
-    /// Loads the rooms that were dropped, each by itself, so that what is owed in them stays alive.
+    /// Loads the dropped rooms, each separately, so that their obligations stay alive.
     pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
         if self.workspace.is_shared() {
             // It is done in this host's turn.
@@ -116,7 +116,7 @@ impl Run {
             let stored = Stored { db, workspace, directory, now, loaded: 0, earlier: None, damage };
             match stored.load(key) {
                 Ok(Some(room)) => self.workspace.admit(room),
-                // It was made in the batch that came to nothing.
+                // The failed batch had created it.
                 Ok(None) => continue,
                 Err(error) if self.db.is_lost() => {
                     self.missing.insert(key);
@@ -142,7 +142,7 @@ impl Run {
         Ok(())
     }
 
-    /// Rooms that were let alone for long enough are to be loaded again.
+    /// Rooms that were left alone for long enough are loaded again.
     pub(super) fn wake_rested(&mut self, now: Timestamp) {
         let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
         let rested: Vec<_> = rested.collect();

@@ -1,9 +1,10 @@
-//! A disk without space: nothing is written, everybody is told so, and work goes on when there is space again.
+//! Handles a full disk: commands are refused, and work continues when there is space again.
 //!
-//! Invariant: what was refused for want of space has written nothing. SQLite says `FULL` when a page could not
-//! be written to the write-ahead log; the record that would make the transaction one is the last thing
-//! written, so that the log ends before it and a rollback is whole. A failed *sync* is another error, after which
-//! nobody knows what is on the disk, and ends the writer (design section 3, "The store").
+//! Invariant: a command refused for lack of space has written nothing. SQLite reports `FULL` when a
+//! page could not be written to the write-ahead log. The record that completes the transaction is
+//! written last, so the log ends before it and a rollback is complete. A failed *sync* is another
+//! error: after it the state of the disk is unknown, and the writer ends (design section 3, "The
+//! store").
 
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Timestamp;
@@ -11,17 +12,17 @@ use chorus_core::model::ids::Timestamp;
 use super::{Hindrance, Job, Pause, Run, away, refuse};
 use crate::db::Error;
 
-/// How often it is looked whether there is space again, in milliseconds.
+/// How often the space is checked, in milliseconds.
 const LOOK_MS: i64 = 500;
 
-/// Why no work is done, and what there is to do.
+/// Why no work is done, and what to do about it.
 pub(in crate::writer) fn no_space(why: &str) -> String {
     let why = why.strip_prefix("the disk is full: ").unwrap_or(why);
     format!("the disk is full: {why}; make space, and work goes on by itself")
 }
 
 impl Pause {
-    /// Milliseconds until it is tried again. A clock that was set back does not put it off.
+    /// Milliseconds until the next attempt. A clock that was set back does not delay it.
     pub(super) fn left(self, now: Timestamp) -> i64 {
         let (tried, rest) = match self {
             Self::Full { tried } => (tried, LOOK_MS),
@@ -32,7 +33,7 @@ impl Pause {
 }
 
 impl Run {
-    /// Takes back what the batch did, and refuses its commands and all that come until it was tried again.
+    /// Rolls back the batch, and refuses its commands and all others until the next attempt.
     pub(super) fn stand_still(
         &mut self,
         by: Hindrance,
@@ -63,7 +64,7 @@ impl Run {
         refuse(jobs, Code::Unavailable, why);
     }
 
-    /// Whether work can be done. While it cannot, it is tried again from time to time.
+    /// Whether work can be done. While it cannot, it is retried from time to time.
     pub(super) fn goes_on(&mut self, now: Timestamp) -> Result<bool, Error> {
         match self.pause {
             None => Ok(true),
@@ -73,7 +74,7 @@ impl Run {
         }
     }
 
-    /// Tried by a file that goes again and then by a row that stays as it is.
+    /// Tested with a temporary file, and then with a row that stays unchanged.
     fn has_space(&mut self, now: Timestamp) -> Result<bool, Error> {
         if !self.folder.has_space() {
             self.pause = Some(Pause::Full { tried: now });
