@@ -20,7 +20,7 @@ const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_co
     missing_required_header,unsupported_method,ignored_auth";
 /// What is not asked: the WebSocket and its calls, and MCP, which have protocols of their own; a page that works
 /// once; a copy of everything, again and again; and streams that have no end.
-const LEFT_OUT: &str = "^/(signin/|v1/c2a|v1/mcp|mcp/|v1/backups)";
+const LEFT_OUT: &str = "^/(signin/|invite/|v1/c2a|v1/mcp|mcp/|v1/backups)";
 
 /// Runs it against the release binary on a new folder. Says so when it cannot; in CI it has to.
 pub(crate) fn check() -> Result<(), String> {

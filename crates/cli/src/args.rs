@@ -7,7 +7,13 @@ use crate::host::Target;
 
 /// People and agents in shared rooms, where only the right one answers.
 #[derive(Debug, Parser)]
-#[command(name = "chorus", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "chorus",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Start with: chorus init"
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) target: Target,
@@ -17,8 +23,20 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a host on a lasting folder
+    /// Set up a workspace in this folder
+    Init(init::Args),
+    /// Run the host
     Serve(serve::Args),
+    /// Make a link that lets one person in
+    Invite(invite::Args),
+    /// Sign in to a host, for all commands of this user
+    Login(login::Args),
+    /// The host, who is here, and what waits for you
+    Status(status::Args),
+    /// Who you are, and where
+    Whoami(whoami::Args),
+    /// A new link that signs you in elsewhere
+    Signin(signin::Args),
     /// Watch people and scripted agents in a room of their own
     Demo(crate::demo::Args),
     /// Issue and revoke tokens

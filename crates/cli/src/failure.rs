@@ -34,9 +34,9 @@ impl Failure {
         Self { exit: 2, ..Self::new(Code::ValidationError, message) }
     }
 
-    /// Something of this machine failed: a file, a process.
+    /// Something of this machine failed: a file, a process. `INTERNAL` is for our own mistakes.
     pub(crate) fn here(what: &str, error: impl std::fmt::Display) -> Self {
-        Self::new(Code::Internal, format!("{what}: {error}"))
+        Self::new(Code::Unavailable, format!("{what}: {error}"))
     }
 
     pub(crate) fn next(mut self, next: impl Into<String>) -> Self {
@@ -64,7 +64,7 @@ impl Failure {
     }
 
     /// Tells the person or the program that asked.
-    pub(crate) fn print(&self, json: bool) {
+    pub(crate) fn print(&self, json: bool, verbose: bool) {
         if self.quiet {
             return;
         }
@@ -78,22 +78,22 @@ impl Failure {
             // Where nobody reads, there is nobody to tell.
             let _ = writeln!(std::io::stdout(), "{}", crate::print::escaped(&line));
         } else {
-            let _ = writeln!(std::io::stderr(), "{self}");
+            let _ = writeln!(std::io::stderr(), "{}", self.as_text(verbose));
         }
     }
-}
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let message = crate::print::line(&self.body.message);
-        write!(f, "error: {}: {message}", self.body.code)?;
+    /// What is wrong and what to do next; `verbose` adds the code and the request's id in the host's log.
+    fn as_text(&self, verbose: bool) -> String {
+        let code = if verbose { format!("{}: ", self.body.code) } else { String::new() };
+        let mut text = format!("error: {code}{}", crate::print::line(&self.body.message));
         if let Some(next) = &self.next {
-            write!(f, "; {next}")?;
+            text.push_str("; ");
+            text.push_str(next);
         }
-        if !self.body.request_id.is_empty() {
-            write!(f, " ({})", crate::print::line(&self.body.request_id))?;
+        if verbose && !self.body.request_id.is_empty() {
+            text.push_str(&format!(" ({})", crate::print::line(&self.body.request_id)));
         }
-        Ok(())
+        text
     }
 }
 
@@ -106,7 +106,8 @@ impl From<Error> for Failure {
                 Self { body, next, quiet: false, exit: 1 }
             }
             Error::Unreachable { .. } => Self::new(Code::Unavailable, error.to_string()),
-            Error::Protocol(_) => Self::new(Code::Internal, error.to_string()),
+            Error::Address(_) => Self::usage(error.to_string()),
+            Error::Protocol(_) => Self::new(Code::Unavailable, error.to_string()),
         }
     }
 }

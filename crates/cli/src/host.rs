@@ -4,10 +4,12 @@
 //! that a command beside it needs nothing but the folder; `--url` and `--token` reach one elsewhere. What
 //! is not said by a flag or `CHORUS_*` comes from `chorus.toml`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use chorus_client::Client;
 use chorus_core::model::error::Code;
+use chorus_server::config::basics::Basics;
 use chorus_server::config::load::{Loaded, Mistake, Written, load};
 use clap::Args;
 use nix::sys::signal::kill;
@@ -15,8 +17,11 @@ use nix::unistd::Pid;
 use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
+use crate::profiles::{Profile, Profiles};
 
-const CONFIG: &str = "chorus.toml";
+/// Where a running host says how it is reached, in its data folder.
+pub(crate) const HOST_FILE: &str = "host.json";
+pub(crate) const CONFIG: &str = "chorus.toml";
 const HEADING: &str = "Which host, and how to print";
 
 /// The options every command has.
@@ -31,6 +36,9 @@ pub(crate) struct Target {
     /// A token; without it the operator's of the data folder is used
     #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
+    /// A host that `chorus login` keeps, by its name [default: the one signed in to last]
+    #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_PROFILE", value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// Settings [default: chorus.toml, when it is there]
     #[arg(long, global = true, help_heading = HEADING, env = "CHORUS_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -40,6 +48,9 @@ pub(crate) struct Target {
     /// Print JSON
     #[arg(long, global = true, help_heading = HEADING)]
     pub(crate) json: bool,
+    /// Print more: codes and request ids of errors, and who was told of each event
+    #[arg(long, short, global = true, help_heading = HEADING)]
+    pub(crate) verbose: bool,
 }
 
 /// What a running host says of itself in its folder.
@@ -58,7 +69,7 @@ impl Target {
         };
         match std::fs::read_to_string(path) {
             Ok(text) => Ok(Some((path.display().to_string(), text))),
-            Err(e) if !named && e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) if !named && e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(Failure::usage(format!("{}: {e}", path.display()))),
         }
     }
@@ -85,19 +96,48 @@ impl Target {
         chorus_client::trust(&pem).map_err(|e| wrong(e.to_string()))
     }
 
+    /// The data folder: the flag, the variable, else what `chorus.toml` says. No other setting of the host is read, so that
+    /// a mistake in them stops no client.
     pub(crate) fn data(&self) -> Result<PathBuf> {
         if let Some(data) = given_path(&self.data) {
             return Ok(data.to_owned());
         }
-        Ok(self.settings(Vec::new())?.map_err(mistaken)?.settings.basics.data)
+        if let Some(data) = std::env::var_os("CHORUS_DATA").filter(|data| !data.is_empty()) {
+            return Ok(data.into());
+        }
+        let file = self.file()?.and_then(|(_, text)| text.parse::<toml::Table>().ok());
+        let data = file.as_ref().and_then(|file| file.get("data")?.as_str());
+        Ok(data.map_or_else(|| Basics::default().data, PathBuf::from))
     }
 
     /// The address of the host.
     pub(crate) fn url(&self) -> Result<String> {
-        match given(&self.url) {
-            Some(url) => Ok(url.to_owned()),
+        if let Some(url) = given(&self.url) {
+            return Ok(url.to_owned());
+        }
+        match self.kept()? {
+            Some(profile) => Ok(profile.url),
             None => running_at(&self.data()?),
         }
+    }
+
+    /// The profile that is meant: the one named; else the current one, where no data folder is named and no host runs here.
+    fn kept(&self) -> Result<Option<Profile>> {
+        let name = given(&self.profile);
+        if name.is_none() && (self.names_a_folder() || running_at(&self.data()?).is_ok()) {
+            return Ok(None);
+        }
+        Ok(Profiles::read()?.chosen(name)?.cloned())
+    }
+
+    fn names_a_folder(&self) -> bool {
+        let variable = std::env::var_os("CHORUS_DATA");
+        given_path(&self.data).is_some() || variable.is_some_and(|data| !data.is_empty())
+    }
+
+    /// The token of the flag or the variable.
+    pub(crate) fn given_token(&self) -> Option<String> {
+        given(&self.token).map(str::to_owned)
     }
 
     /// The token given; in a runtime's turn, the turn's own.
@@ -110,7 +150,8 @@ impl Target {
     /// unless both were named.
     pub(crate) fn client(&self) -> Result<Client> {
         let url = self.url()?;
-        let token = match self.token() {
+        let kept = if given(&self.url).is_some() { None } else { self.kept()? };
+        let token = match self.token().or(kept.map(|profile| profile.token)) {
             Some(token) => token,
             None if given(&self.url).is_some() && given_path(&self.data).is_none() => {
                 let missing = Failure::new(Code::Unauthorized, "--url needs a token");
@@ -149,16 +190,30 @@ fn running_at(data: &Path) -> Result<String> {
         let next = format!("start one with: chorus serve --data {}", data.display());
         Failure::new(Code::Unavailable, message).next(next)
     };
-    let text = std::fs::read_to_string(data.join("host.json")).map_err(|_| none())?;
+    let path = data.join(HOST_FILE);
+    let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
+        ErrorKind::PermissionDenied => not_yours(&path),
+        _ => none(),
+    })?;
     let host: HostFile = serde_json::from_str(&text).map_err(|_| none())?;
     // One that was killed has left its file behind.
     let alive = !matches!(kill(Pid::from_raw(host.pid), None), Err(nix::errno::Errno::ESRCH));
     if alive { Ok(host.url) } else { Err(none()) }
 }
 
+/// The folder is another user's.
+fn not_yours(path: &Path) -> Failure {
+    let message = format!("permission denied: {} is another user's", path.display());
+    Failure::new(Code::InsufficientAuthority, message)
+        .next("run this as the user of the host, or ask its operator for a token and give --url and --token")
+}
+
 fn operator_token(data: &Path) -> Result<String> {
     let path = data.join("operator.token");
     let token = std::fs::read_to_string(&path).map_err(|e| {
+        if e.kind() == ErrorKind::PermissionDenied {
+            return not_yours(&path);
+        }
         let message = format!("cannot read the operator's token {}: {e}", path.display());
         Failure::new(Code::Unauthorized, message).next("give --token or CHORUS_TOKEN")
     })?;

@@ -150,7 +150,7 @@ pub(crate) fn unknown_names(names: &[UnknownName]) -> String {
 /// Who is told, as a table; or that nobody is, and why not.
 pub(crate) fn told_table(all: &[Told], rest: Directedness) -> String {
     let rows: Vec<_> = all.iter().map(told_row).collect();
-    let table = table(&["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE"], &rows);
+    let table = table("", &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE"], &rows);
     format!("{table}{}", the_rest(rest, all.is_empty()))
 }
 
@@ -211,6 +211,7 @@ pub(crate) fn why(why: &Why) -> String {
         ));
     }
     text.push_str(&table(
+        "",
         &["MEMBER", "DIRECTEDNESS", "POLICY", "MODE", "BECAUSE", "WHAT CAME OF IT"],
         &rows,
     ));
@@ -314,7 +315,7 @@ mod tests {
             "created_at": "2026-01-01T00:00:00Z", "title": "",
         });
         let event: Event = serde_json::from_value(event).expect("an event");
-        let print = Printer { json: false, colour: false };
+        let print = Printer::new(false);
         assert_eq!(deed(&print, &event), "scout opened a thread");
     }
 }

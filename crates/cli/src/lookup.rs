@@ -29,6 +29,7 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
     }
     let title = bare(name);
     let mut found: Vec<Channel> = client.channels().await?.channels;
+    let near = near(title, found.iter().filter(|one| !one.archived).map(shown));
     found.retain(|channel| {
         channel.kind == ConversationKind::Channel && bare(&channel.title) == title
     });
@@ -39,7 +40,11 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
         1 => Ok(found.remove(0)),
         0 => {
             let message = format!("no channel is called {:?}", line(title));
-            Err(Failure::new(Code::NotFound, message).next("see: chorus channel list"))
+            let next = match near.as_slice() {
+                [] => "see: chorus channel list".to_owned(),
+                near => format!("did you mean {}?", near.join(" or ")),
+            };
+            Err(Failure::new(Code::NotFound, message).next(next))
         }
         n => {
             let ids: Vec<_> = found.iter().map(|channel| channel.id.as_str()).collect();
@@ -48,6 +53,16 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
             Err(Failure::new(Code::Conflict, message).next(next))
         }
     }
+}
+
+/// The names most like this one, the nearest first; none where none is like it.
+pub(crate) fn near(name: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let score = |other: &str| strsim::normalized_damerau_levenshtein(name, bare(other));
+    let mut scored: Vec<_> = names.map(|other| (score(&other), other)).collect();
+    scored.retain(|(score, _)| *score >= 0.5);
+    scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    scored.truncate(3);
+    scored.into_iter().map(|(_, name)| name).collect()
 }
 
 /// The project's id: `prj_…` as it is, or the one project of exactly that title.
@@ -85,6 +100,23 @@ fn only<T>(what: &str, name: &str, mut found: Vec<(String, T)>, see: &str) -> Re
             Err(Failure::new(Code::Conflict, message).next(next))
         }
     }
+}
+
+/// The channel that `chorus init` makes, in which everybody begins.
+pub(crate) const GENERAL: &str = "general";
+
+/// The ids of the channels that were named; of #general where none was and it is there.
+pub(crate) async fn channels_or_general(client: &Client, names: &[String]) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    for name in names {
+        ids.push(conversation(client, name).await?);
+    }
+    if names.is_empty() {
+        let channels = client.channels().await?.channels;
+        let general = channels.into_iter().find(|one| !one.archived && bare(&one.title) == GENERAL);
+        ids.extend(general.map(|channel| channel.id));
+    }
+    Ok(ids)
 }
 
 /// A member id as people write it, with or without `@`.

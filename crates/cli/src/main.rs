@@ -5,21 +5,25 @@
 //! Nothing is decided here: every rule is the host's.
 
 mod args;
+mod ask;
 mod commands;
 mod demo;
 
+mod help;
 mod host;
 mod lookup;
+mod port;
 
 mod failure;
 mod lines;
 mod print;
 mod printer;
+mod profiles;
 mod values;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 use commands::*;
@@ -28,11 +32,12 @@ use failure::{Failure, Result};
 use printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = help::grouped(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(wrong) => return explain(&wrong),
     };
-    let json = cli.target.json;
+    let (json, verbose) = (cli.target.json, cli.target.verbose);
     let ran = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -46,7 +51,7 @@ fn main() -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.print(json);
+            failure.print(json, verbose);
             ExitCode::from(failure.exit_code())
         }
     }
@@ -60,7 +65,7 @@ fn explain(wrong: &clap::Error) -> ExitCode {
     let text = wrong.to_string();
     let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let failure = Failure::usage(what);
-    failure.print(true);
+    failure.print(true, true);
     ExitCode::from(failure.exit_code())
 }
 
@@ -69,7 +74,13 @@ async fn run(cli: Cli) -> Result {
     let context = Context { print: Printer::new(cli.target.json), target: cli.target };
 
     match cli.command {
+        Command::Init(args) => init::run(args, &context).await,
         Command::Serve(args) => serve::run(args, &context).await,
+        Command::Invite(args) => invite::run(args, &context).await,
+        Command::Login(args) => login::run(args, &context).await,
+        Command::Status(args) => status::run(args, &context).await,
+        Command::Whoami(args) => whoami::run(args, &context).await,
+        Command::Signin(args) => signin::run(args, &context).await,
         Command::Demo(args) => demo::run(args, &context).await,
         Command::Token(args) => token::run(args, &context).await,
         Command::Member(args) => member::run(args, &context).await,

@@ -68,10 +68,10 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Columns of equal width; the last is not padded.
-pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+/// Columns of equal width; the last is not padded. Without rows it is `none`, a sentence.
+pub(crate) fn table(none: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
-        return String::new();
+        return none.to_owned();
     }
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
     for row in rows {
@@ -156,6 +156,7 @@ mod tests {
     fn a_table_is_as_wide_as_its_cells() {
         let rows =
             [vec!["a".to_owned(), "long cell".to_owned()], vec!["bcd".to_owned(), String::new()]];
-        assert_eq!(table(&["x", "y"], &rows), "x    y\na    long cell\nbcd\n");
+        assert_eq!(table("none", &["x", "y"], &[]), "none");
+        assert_eq!(table("none", &["x", "y"], &rows), "x    y\na    long cell\nbcd\n");
     }
 }

@@ -13,6 +13,8 @@ use crate::print::{escaped, harmless};
 pub(crate) struct Printer {
     pub(crate) json: bool,
     pub(crate) colour: bool,
+    /// Nobody said that there are to be none.
+    may_colour: bool,
 }
 
 /// The few shades that are used, so that a terminal stays readable.
@@ -26,10 +28,14 @@ pub(crate) enum Shade {
     Yellow,
 }
 
+/// Lines that fit most terminals; longer texts are paged.
+const SCREEN: usize = 40;
+
 impl Printer {
     pub(crate) fn new(json: bool) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { json, colour: !json && !plain && std::io::stdout().is_terminal() }
+        let may_colour = !json && !plain;
+        Self { json, colour: may_colour && std::io::stdout().is_terminal(), may_colour }
     }
 
     /// Shows a value: itself as JSON, or what `human` makes of it.
@@ -50,6 +56,36 @@ impl Printer {
             return Ok(());
         }
         write(&harmless(text.trim_end_matches('\n'), self.colour))
+    }
+
+    /// A long text: through the pager of a terminal, where there is one.
+    pub(crate) fn paged(&self, text: &str) -> Result {
+        let pager = std::env::var("PAGER").ok().filter(|pager| !pager.is_empty());
+        if !std::io::stdout().is_terminal() || text.lines().count() < SCREEN {
+            return self.text(text);
+        }
+        let mut command = std::process::Command::new("sh");
+        let pager = pager.unwrap_or_else(|| "less -FRX".to_owned());
+        let started = command.arg("-c").arg(pager).stdin(std::process::Stdio::piped()).spawn();
+        let Ok(mut pager) = started else { return self.text(text) };
+        if let Some(mut input) = pager.stdin.take() {
+            // A reader that has seen enough closes it.
+            let _ = input.write_all(harmless(text, self.colour).as_bytes());
+        }
+        pager.wait().map(drop).map_err(|e| Failure::here("cannot wait for the pager", e))
+    }
+
+    /// A remark beside the answer, on standard error.
+    pub(crate) fn note(&self, text: &str) {
+        if self.json {
+            return;
+        }
+        let is_terminal = std::io::stderr().is_terminal();
+        let on = Self { colour: self.may_colour && is_terminal, ..*self };
+        for line in text.lines() {
+            // Where nobody reads, there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{}", on.shade(Shade::Dim, &harmless(line, false)));
+        }
     }
 
     pub(crate) fn shade(&self, shade: Shade, text: &str) -> String {

@@ -21,6 +21,8 @@ pub enum Error {
     /// No answer: nobody listens, the connection broke, or it took too long. Whether anything was done is
     /// unknown.
     Unreachable { url: String, cause: String },
+    /// What was given is no address of a host; says what one looks like.
+    Address(String),
     /// An answer that is none of ours: another program listens there, or another version.
     Protocol(String),
 }
@@ -51,7 +53,7 @@ impl Error {
         match self {
             Self::Refused { status, .. } => self.code().map_or(*status >= 500, code::is_retryable),
             Self::Unreachable { .. } => true,
-            Self::Protocol(_) => false,
+            Self::Address(_) | Self::Protocol(_) => false,
         }
     }
 
@@ -64,7 +66,12 @@ impl Error {
         if error.is_timeout() {
             return Self::unreachable(url, "no answer in time");
         }
-        Self::unreachable(url, root(error))
+        let cause = root(error);
+        // What rustls says of an answer that is no TLS.
+        if cause.contains("InvalidContentType") {
+            return Self::Address(format!("{url} does not speak https; that port speaks http"));
+        }
+        Self::unreachable(url, cause)
     }
 }
 
@@ -89,6 +96,7 @@ impl fmt::Display for Error {
             Self::Unreachable { url, cause } => {
                 write!(f, "no Chorus host answers at {url}: {cause}; is `chorus serve` running?")
             }
+            Self::Address(what) => f.write_str(what),
             Self::Protocol(what) => write!(f, "the host's answer makes no sense here: {what}"),
         }
     }

@@ -198,15 +198,16 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 
 /// Reads a host's address: http or https (or the ws forms of a C2A address), without the transport's path.
 pub(crate) fn base(text: &str) -> Result<Url> {
-    let wrong = |why: &str| Error::Protocol(format!("{text:?} is no address of a host: {why}"));
+    let wrong = |why: &str| Error::Address(format!("{text:?} is no address of a host: {why}"));
     let text_http = match text.split_once("://") {
         Some(("ws", rest)) => format!("http://{rest}"),
         Some(("wss", rest)) => format!("https://{rest}"),
         _ => text.to_owned(),
     };
-    let mut url: Url = text_http.parse().map_err(|_| wrong("write http://127.0.0.1:7600"))?;
+    let mut url: Url =
+        text_http.parse().map_err(|_| wrong("it needs http:// or https:// in front"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(wrong("write http://127.0.0.1:7600"));
+        return Err(wrong("it needs http:// or https:// in front"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("a password does not belong into it"));
@@ -218,6 +219,11 @@ pub(crate) fn base(text: &str) -> Result<Url> {
     let path = format!("{path}/");
     url.set_path(&path);
     Ok(url)
+}
+
+/// Whether only this machine reaches the address.
+pub fn is_local(url: &str) -> bool {
+    url.parse().is_ok_and(|url| is_loopback(&url))
 }
 
 pub(crate) fn is_loopback(url: &Url) -> bool {

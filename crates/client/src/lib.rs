@@ -17,7 +17,8 @@ pub mod sse;
 
 pub use backoff::backoff;
 pub use error::Error;
-pub use http::Client;
+pub use http::{Client, is_local};
+pub use rest::sign_in::sign_in;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

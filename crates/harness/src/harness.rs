@@ -64,6 +64,8 @@ struct Harness {
     turns: Turns,
     connection: Option<Connection>,
     session: Option<String>,
+    /// The host could not be reached when it was last tried.
+    away: bool,
     /// Failed or short connections in a row.
     failures: u32,
     up_since: Instant,
@@ -142,6 +144,7 @@ impl Harness {
             turns: Turns::new(rules),
             connection: None,
             session,
+            away: false,
             failures: 0,
             up_since: Instant::now(),
             runs: HashMap::new(),

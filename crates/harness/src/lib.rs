@@ -23,7 +23,7 @@ mod turn;
 use std::fmt;
 use std::future::Future;
 
-pub use options::{Knocks, Options};
+pub use options::{Knocks, Notice, Options};
 pub use runtime::Runtime;
 
 /// Runs a harness until `shutdown` is done, the token is refused, or the journal fails.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use chorus_core::model::limits;
 
 use crate::runtime::Runtime;
@@ -36,6 +38,17 @@ pub struct Options {
     pub context: u32,
     /// Proof of life is given this often while a turn runs.
     pub keepalive: Duration,
+    /// Is told when the host goes away and when it is back.
+    pub notices: Option<UnboundedSender<Notice>>,
+}
+
+/// What whoever started the harness may want to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The host cannot be reached; it is tried again.
+    Away,
+    /// The host answers again.
+    Back,
 }
 
 /// What a knock without a claim is worth.
@@ -71,6 +84,7 @@ impl Options {
             parallel: 4,
             context: 20,
             keepalive: Duration::from_secs(20),
+            notices: None,
         }
     }
 }

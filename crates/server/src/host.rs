@@ -5,7 +5,7 @@
 //! go.
 
 mod bound;
-mod checked;
+pub(crate) mod checked;
 mod dispatchers;
 mod engine;
 mod error;

@@ -1,8 +1,8 @@
 //! The host: use cases, transports, dispatchers, and what holds them together.
 //!
-//! Reading order: [`host`] starts everything; [`auth`] says who is calling; [`app`] is what can be done, a use
-//! case a file; [`transports`] is how it comes in, [`dispatchers`] how it goes out, [`view`] how it is shown. Transports
-//! never see the store, and nothing in here decides what core decides (design section 3).
+//! Reading order: [`host`] starts everything; [`auth`] says who is calling; [`services`] is what can be done, a
+//! capability a file; [`transport`] is how it comes in, [`dispatch`] how it goes out, [`view`] how it is shown.
+//! Transports never see the store, and nothing in here decides what core decides (design section 3).
 
 pub mod config;
 pub mod files;
@@ -34,5 +34,6 @@ pub use chorus_store::{OpenError, Place, Sync, backup};
 
 pub use config::{Config, Pace};
 pub use egress::signature;
+pub use host::checked::{must_be_whole, unusable};
 pub use host::heads::verify;
 pub use host::{Host, Running, StartError};

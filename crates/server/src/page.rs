@@ -1,4 +1,4 @@
-//! The plain pages: what runs here, and the operator's sign-in. No scripts, and nothing of any member in them
+//! The plain pages: what runs here, signing in, and invitations. No scripts, and nothing of any member in them
 //! unescaped.
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1.5rem;\
@@ -6,6 +6,7 @@ color:#1c2430;background:#fbfaf7}h1{font-size:2rem;margin:0 0 .25rem}p.sub{color
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem}dt{color:#5b6675}dd{margin:0}\
 pre{background:#f0eee8;padding:1rem;border-radius:.5rem;overflow:auto;white-space:pre-wrap;word-break:break-all}\
 code{font-family:ui-monospace,monospace;font-size:.9em}\
+button,input{font:inherit;padding:.35rem .8rem}\
 @media(prefers-color-scheme:dark){body{background:#15181d;color:#e6e3dc}pre{background:#20242b}dt,p.sub{color:#98a2b0}}";
 
 /// What `/` says.
@@ -43,12 +44,33 @@ impl Front<'_> {
     }
 }
 
-/// What the sign-in link shows, once.
-pub(crate) fn signed_in(url: &str, token: &str) -> String {
-    let (url, token) = (escape(url), escape(token));
+/// What a sign-in link shows: a button, because a program that looks at links before a person does must not use it up.
+pub(crate) fn sign_in(workspace: &str) -> String {
     let body = format!(
-        "<h1>Signed in</h1><p class=sub>This is the operator's token. The page is shown once.</p>\
-         <pre><code>export CHORUS_URL={url}\nexport CHORUS_TOKEN={token}</code></pre>"
+        "<h1>Sign in</h1><p class=sub>to {}. The link works once.</p>\
+         <form method=post><button>Sign in</button></form>",
+        escape(workspace)
+    );
+    page("Chorus: sign in", &body)
+}
+
+/// What an invitation shows.
+pub(crate) fn invitation(workspace: &str, member: &str) -> String {
+    let (workspace, member) = (escape(workspace), escape(member));
+    let body = format!(
+        "<h1>Welcome</h1><p class=sub>You are invited to {workspace} as @{member}.</p>\
+         <form method=post><label>Your name <input name=display_name maxlength=100 \
+         autocomplete=name value=\"{member}\"></label> <button>Join</button></form>"
+    );
+    page("Chorus: invitation", &body)
+}
+
+/// What is shown to somebody who is in.
+pub(crate) fn signed_in(member: &str, link: &str) -> String {
+    let (member, link) = (escape(member), escape(link));
+    let body = format!(
+        "<h1>You are in</h1><p class=sub>as @{member}, in this browser, for 30 days.</p>\
+         <p>On your terminal, within ten minutes:</p><pre><code>chorus login {link}</code></pre>"
     );
     page("Chorus: signed in", &body)
 }

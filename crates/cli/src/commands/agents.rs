@@ -32,5 +32,5 @@ fn list(agents: &[Agent]) -> String {
             ]
         })
         .collect();
-    table(&["AGENT", "HANDLE", "STATE", "WAITING", "ROLES"], &rows)
+    table("", &["AGENT", "HANDLE", "STATE", "WAITING", "ROLES"], &rows)
 }

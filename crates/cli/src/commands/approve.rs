@@ -44,7 +44,7 @@ fn list(approvals: &[Approval]) -> String {
     }
     let rows: Vec<_> = approvals.iter().map(row).collect();
     let next = "agree with: chorus approve ID; refuse with: chorus approve ID --deny --reason TEXT";
-    format!("{}{next}", table(&["APPROVAL", "AGENT", "STATE", "WHAT", "EXPIRES"], &rows))
+    format!("{}{next}", table("", &["APPROVAL", "AGENT", "STATE", "WHAT", "EXPIRES"], &rows))
 }
 
 fn row(one: &Approval) -> Vec<String> {

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{Context, doctor};
 use crate::failure::{Failure, Result};
 use crate::lookup;
-use crate::print::{line, table};
+use crate::print::{date, line, table};
 use crate::values::span;
 
 /// Entries asked for at once.
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// Only in this channel: title or ch_… id
     #[arg(long, value_name = "CHANNEL")]
     conversation: Option<String>,
+    /// At most so many entries; all of them with --json
+    #[arg(long, default_value_t = 1_000, value_name = "N", conflicts_with = "export")]
+    limit: usize,
     /// Walk every chain of the data folder, and say where one breaks
     #[arg(long, conflicts_with_all = ["member", "kind", "since", "conversation", "export"])]
     verify: bool,
@@ -63,20 +66,33 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     };
     match args.export {
         Some(path) => export(&client, query, &path, context).await,
-        None => list(&client, query, context).await,
+        None => list(&client, query, args.limit, context).await,
     }
 }
 
-async fn list(client: &Client, mut query: ListAudit, context: &Context) -> Result {
+async fn list(client: &Client, mut query: ListAudit, limit: usize, context: &Context) -> Result {
     let mut all = Audit::default();
     loop {
         let page = client.audit(&query).await?;
         all.entries.extend(page.entries);
-        match page.next {
-            Some(next) => query.after = Some(next),
-            None => return context.print.show(&all, |all| shown(&all.entries)),
+        let is_enough = !context.print.json && all.entries.len() >= limit;
+        query.after = page.next;
+        if query.after.is_none() || is_enough {
+            break;
         }
     }
+    let more = query.after.is_some() || all.entries.len() > limit;
+    if context.print.json {
+        return context.print.json(&all);
+    }
+    all.entries.truncate(limit);
+    context.print.paged(&shown(&all.entries))?;
+    if more {
+        context.print.note(&format!(
+            "the first {limit} entries; narrow them with --since, --member or --kind, or raise --limit"
+        ));
+    }
+    Ok(())
 }
 
 /// The file is there whole, or not at all.
@@ -129,7 +145,7 @@ fn shown(entries: &[AuditEntry]) -> String {
             let about = [&entry.subject, &entry.member, &entry.name];
             let about: Vec<_> = about.into_iter().flatten().map(|text| line(text)).collect();
             vec![
-                chorus_wire::time::format(entry.at.0),
+                date(entry.at.0),
                 entry.by.as_deref().map_or_else(|| "the host".to_owned(), line),
                 line(&entry.kind),
                 about.join(" "),
@@ -137,5 +153,5 @@ fn shown(entries: &[AuditEntry]) -> String {
             ]
         })
         .collect();
-    table(&["AT", "BY", "WHAT", "ABOUT", "REFUSED"], &rows)
+    table("no entries fit", &["AT", "BY", "WHAT", "ABOUT", "REFUSED"], &rows)
 }

@@ -27,5 +27,5 @@ fn list(claims: &[Claim]) -> String {
             ]
         })
         .collect();
-    table(&["EVENT", "HOLDER", "STATE", "FENCE", "EXPIRES"], &rows)
+    table("nobody holds a claim", &["EVENT", "HOLDER", "STATE", "FENCE", "EXPIRES"], &rows)
 }

@@ -2,6 +2,7 @@
 
 use chorus_server::config::load::{Loaded, Mistake, unknown_variables};
 use chorus_server::config::{Settings, page};
+use chorus_server::unusable;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -58,10 +59,17 @@ fn check(set: &Set, context: &Context) -> Result {
         Ok(loaded) => (Vec::new(), Some(loaded)),
         Err(mistakes) => (mistakes, None),
     };
+    let mistakes: Vec<Mistake> = match &loaded {
+        Some(loaded) => unusable(&loaded.settings)
+            .into_iter()
+            .map(|(path, what)| loaded.mistake(path, what))
+            .collect(),
+        None => mistakes,
+    };
     let warnings = unknown_variables(&variables(), &OF_COMMANDS);
     let shown: Vec<Value> = mistakes.iter().map(mistake).collect();
     let answer = json!({
-        "ok": loaded.is_some(), "file": file, "mistakes": shown, "warnings": warnings,
+        "ok": mistakes.is_empty(), "file": file, "mistakes": shown, "warnings": warnings,
     });
     context.print.show(&answer, |_| {
         let mut lines: Vec<String> = mistakes.iter().map(|m| line(&m.to_string())).collect();
@@ -115,5 +123,5 @@ fn as_json(rows: &[[String; 3]]) -> Value {
 fn as_table(rows: &[[String; 3]]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| line(cell)).collect()).collect();
-    table(&["SETTING", "VALUE", "FROM"], &rows)
+    table("", &["SETTING", "VALUE", "FROM"], &rows)
 }

@@ -57,6 +57,10 @@ fn list(dead: &[Delivery]) -> String {
     let again = "send one again with: chorus dead-letters redeliver ID";
     format!(
         "{}{again}",
-        table(&["DELIVERY", "MEMBER", "ATTEMPTS", "BECAUSE", "NOTE", "POSTED"], &rows)
+        table(
+            "no dead letters: everything was delivered, or still may be",
+            &["DELIVERY", "MEMBER", "ATTEMPTS", "BECAUSE", "NOTE", "POSTED"],
+            &rows
+        )
     )
 }

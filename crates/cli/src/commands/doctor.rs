@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use chorus_core::model::error::Code;
-use chorus_server::{Place, Repair, Report, repair, verify};
+use chorus_server::{Place, Repair, Report, must_be_whole, repair, verify};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -33,6 +33,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));
         return Err(none.next("name one with --data DIR"));
     }
+    if matches!(place, Place::Folder { .. }) && !data.join("chorus.db").is_file() {
+        let none =
+            Failure::new(Code::NotFound, format!("there is no workspace in {}", data.display()));
+        return Err(
+            none.next("name the folder of a host with --data, or its database with --database")
+        );
+    }
+    must_be_whole(&place, &data, keys.as_deref())
+        .map_err(|e| Failure::new(Code::Conflict, e.to_string()))?;
     let repairs = match args.repair {
         true => Some(repair(&place, &data).map_err(|e| Failure::here("cannot repair", e))?),
         false => None,

@@ -49,7 +49,7 @@ fn list(pauses: &Pauses) -> String {
             vec![id(pause).to_owned(), said, title(pause)]
         })
         .collect();
-    table(&["PAUSED", "SAID", "TITLE"], &rows)
+    table("", &["PAUSED", "SAID", "TITLE"], &rows)
 }
 
 /// What `chorus continue` is given.

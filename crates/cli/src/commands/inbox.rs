@@ -149,5 +149,9 @@ fn list(inboxes: &[Inbox]) -> String {
         vec![i.id.clone(), line(&i.agent), line(&i.name), channels, checks(i), trouble(i)]
     };
     let rows: Vec<_> = inboxes.iter().map(row).collect();
-    table(&["INBOX", "AGENT", "NAME", "CHANNELS", "CHECKS", "LAST ERROR"], &rows)
+    table(
+        "no inboxes yet; make one with: chorus inbox create --agent ID",
+        &["INBOX", "AGENT", "NAME", "CHANNELS", "CHECKS", "LAST ERROR"],
+        &rows,
+    )
 }

@@ -8,15 +8,18 @@ use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
-use chorus_harness::{Error, Knocks, Options, Runtime};
+use chorus_harness::{Error, Knocks, Notice, Options, Runtime};
+use chorus_wire::rest::channels::SeatPut;
 use chorus_wire::rest::members::Member;
 use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::{Context, serve};
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::lookup;
+use crate::printer::Printer;
 use crate::values::span;
 
 #[derive(clap::Args, Debug)]
@@ -27,6 +30,9 @@ pub(crate) struct Args {
     /// What answers: cmd:'COMMAND', run by sh for each turn with the prompt on standard input
     #[arg(long, value_parser = runtime, value_name = "KIND:WHAT")]
     runtime: Runtime,
+    /// A channel to put it into; may be given again [default: general, for an agent that is new]
+    #[arg(long, value_name = "CHANNEL")]
+    channel: Vec<String>,
     /// What this harness remembers; one folder an agent [default: agents/ID in the data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -74,7 +80,51 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     options.knocks = if args.knocks == "turn" { Knocks::Turn } else { Knocks::Hold };
     options.turn_timeout = args.timeout;
     let watch = args.while_parent_lives;
+    options.notices = Some(tell_of_host(context.print));
+    seat(&options.agent, &args.channel, context).await?;
     keep_joined(options, watch, context).await
+}
+
+/// Puts the agent into the channels that were named, and one that is new into #general, so that it can be asked at once.
+async fn seat(agent: &str, named: &[String], context: &Context) -> Result {
+    let client = context.target.client()?;
+    let members = match client.members().await {
+        Ok(members) => members.members,
+        // The host may come up later; or the token is the agent's own, which gives nobody a place.
+        Err(_) if named.is_empty() => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let known = members.iter().find(|member| member.id == agent);
+    if let Some(member) = known {
+        must_be_agent(member)?;
+        if named.is_empty() {
+            return Ok(());
+        }
+    } else {
+        issue(agent, &client).await?;
+    }
+    for channel in lookup::channels_or_general(&client, named).await? {
+        client.seat(&channel, agent, &SeatPut::default()).await?;
+        let title = lookup::shown(&client.channel(&channel).await?);
+        context.print.note(&format!(
+            "{agent} is in {title}; ask it there: chorus post '{title}' '@{agent} …'"
+        ));
+    }
+    Ok(())
+}
+
+/// One line when the host goes away, and one when it is back.
+fn tell_of_host(print: Printer) -> mpsc::UnboundedSender<Notice> {
+    let (notices, mut told) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(notice) = told.recv().await {
+            print.note(match notice {
+                Notice::Away => "the host is away; waiting for it",
+                Notice::Back => "the host is back",
+            });
+        }
+    });
+    notices
 }
 
 /// Runs the harness; with a new token when one that was issued here has run out.

@@ -22,7 +22,13 @@ pub(crate) struct Args {
     /// Whose mail [default: the token's]
     #[arg(long, value_name = "MEMBER")]
     agent: Option<String>,
+    /// All of it, however much that is
+    #[arg(long)]
+    all: bool,
 }
+
+/// Deliveries that are shown unless all are asked for.
+const SHOWN: usize = 200;
 
 /// What waits for one member.
 #[derive(Debug, Serialize)]
@@ -55,7 +61,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let member = me.id;
     let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(member.clone()) };
     let mut open = Vec::new();
-    for delivery in client.deliveries(&query).await?.deliveries {
+    let mut found = client.deliveries(&query).await?.deliveries;
+    let total = found.len();
+    if !args.all && !context.print.json {
+        found.truncate(SHOWN);
+    }
+    for delivery in found {
         // A knock's body is the member's to pull, not ours: reading it here would not mark it as read.
         let message = client.message(&delivery.event_id).await.ok();
         let author = message.as_ref().map(|message| message.author.id.clone());
@@ -82,7 +93,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             format!("paused  agents have said {said} messages: chorus continue {id}  {title}")
         });
         open.chain(mentions).chain(paused).collect::<Vec<_>>().join("\n")
-    })
+    })?;
+    if mail.open.len() < total {
+        context.print.note(&format!("{SHOWN} of {total}; chorus mail --all shows the rest"));
+    }
+    Ok(())
 }
 
 fn waiting(one: &Open, place: &str) -> String {

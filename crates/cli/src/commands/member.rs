@@ -125,7 +125,7 @@ fn list(members: &[Member]) -> String {
             ]
         })
         .collect();
-    table(&["ID", "KIND", "HANDLE", "NAME", "ROLES"], &rows)
+    table("no members", &["ID", "KIND", "HANDLE", "NAME", "ROLES"], &rows)
 }
 
 fn identity(text: &str) -> std::result::Result<Identity, String> {

@@ -1,5 +1,12 @@
 //! One file per command: its arguments, what it asks the host, and how the answer is shown.
 
+pub(crate) mod init;
+pub(crate) mod invite;
+pub(crate) mod login;
+pub(crate) mod signin;
+pub(crate) mod status;
+pub(crate) mod whoami;
+
 pub(crate) mod moderation;
 pub(crate) mod serve;
 pub(crate) mod token;

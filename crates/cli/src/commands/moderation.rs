@@ -44,5 +44,5 @@ fn list(found: &Moderation) -> String {
         ("silence chosen", found.silence_chosen.to_string()),
     ];
     let rows: Vec<_> = rows.into_iter().map(|(what, n)| vec![what.to_owned(), n]).collect();
-    table(&["WHAT", "HOW MUCH"], &rows)
+    table("nothing to report", &["WHAT", "HOW MUCH"], &rows)
 }

@@ -65,6 +65,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 ]
             })
             .collect();
-        table(&["POSTED", "WHERE", "BY", "HAD IT", "HAS IT", "WHAT", "EVENT"], &rows)
+        table(
+            "nothing is overdue",
+            &["POSTED", "WHERE", "BY", "HAD IT", "HAS IT", "WHAT", "EVENT"],
+            &rows,
+        )
     })
 }

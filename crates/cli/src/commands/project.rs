@@ -153,7 +153,7 @@ fn one(project: &Project) -> String {
         vec![line(&m.member_id), line(&m.member), lead.to_owned(), line(&m.title)]
     };
     let rows: Vec<_> = project.members.iter().map(member).collect();
-    text.push_str(&table(&["MEMBER", "WHO", "LEAD", "TITLE"], &rows));
+    text.push_str(&table("", &["MEMBER", "WHO", "LEAD", "TITLE"], &rows));
     let link = |l: &Link| {
         let name = match &l.title {
             Some(title) => format!("#{}", line(title)),
@@ -163,7 +163,7 @@ fn one(project: &Project) -> String {
         vec![name, word(l.default, "default"), word(l.mirror_members, "mirrors the members")]
     };
     let rows: Vec<_> = project.channels.iter().map(link).collect();
-    text.push_str(&table(&["CHANNEL", "DEFAULT", "MEMBERS"], &rows));
+    text.push_str(&table("", &["CHANNEL", "DEFAULT", "MEMBERS"], &rows));
     text
 }
 
@@ -179,5 +179,9 @@ fn list(all: &Projects) -> String {
     let row =
         |p: &Project| vec![p.id.clone(), line(&p.title), p.members.len().to_string(), tasks(p)];
     let rows: Vec<_> = all.projects.iter().map(row).collect();
-    table(&["PROJECT", "TITLE", "MEMBERS", "TASKS"], &rows)
+    table(
+        "no projects yet; make one with: chorus project create TITLE",
+        &["PROJECT", "TITLE", "MEMBERS", "TASKS"],
+        &rows,
+    )
 }

@@ -90,5 +90,9 @@ fn members(role: &Role) -> String {
 fn list(roles: &[Role]) -> String {
     let rows: Vec<_> =
         roles.iter().map(|role| vec![format!("@{}", line(&role.name)), members(role)]).collect();
-    table(&["ROLE", "MEMBERS"], &rows)
+    table(
+        "no roles yet; make one with: chorus role create NAME MEMBER…",
+        &["ROLE", "MEMBERS"],
+        &rows,
+    )
 }

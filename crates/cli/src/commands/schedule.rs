@@ -157,5 +157,9 @@ fn list(schedules: &[Schedule]) -> String {
         vec![s.id.clone(), when(s), next(s), last.unwrap_or_default(), line(&s.source), text]
     };
     let rows: Vec<_> = schedules.iter().map(row).collect();
-    table(&["SCHEDULE", "WHEN", "NEXT", "LAST", "SOURCE", "TEXT"], &rows)
+    table(
+        "no schedules here yet; make one with: chorus schedule add CHANNEL …",
+        &["SCHEDULE", "WHEN", "NEXT", "LAST", "SOURCE", "TEXT"],
+        &rows,
+    )
 }

@@ -1,6 +1,6 @@
 //! `chorus serve`: the host on a lasting folder, until Ctrl-C or SIGTERM.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,7 +11,7 @@ use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::Telemetry;
 use chorus_server::files;
 use chorus_server::logging::{self, Log};
-use chorus_server::{Address, Config, Host, Place, Running};
+use chorus_server::{Address, Config, Host, Place, Running, StartError};
 use nix::unistd::getppid;
 use sd_notify::NotifyState;
 use serde_json::json;
@@ -20,6 +20,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::Context;
 use crate::failure::{Failure, Result};
 use crate::host::{given, mistaken};
+use crate::port;
 use crate::printer::Printer;
 
 #[derive(clap::Args, Debug)]
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// One transaction a command, to compare with
     #[arg(long)]
     dangerous_no_batching: bool,
+    /// Do not open the sign-in link in the browser of this desktop
+    #[arg(long)]
+    no_open: bool,
     /// End when the process that started this has ended
     #[arg(long, hide = true)]
     while_parent_lives: bool,
@@ -130,8 +134,19 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let _too_large = heed_file_sizes()?;
     // Before anybody is told that it is up: whoever was told may stop it.
     let mut signals = Signals::listen()?;
-    let running = Host::start(config).await.map_err(|e| Failure::here("cannot serve", e))?;
+    let exposed = exposed(&config);
+    let running = Host::start(config).await.map_err(not_started)?;
     let greeting = greet(context.print, &running, data)?;
+    if exposed {
+        context.print.note(
+            "warning: others on the network can read what is said and take tokens: give a certificate \
+             ([tls] in chorus.toml), or listen on 127.0.0.1 behind a proxy with --public-url \
+             (docs/run-a-host.md)",
+        );
+    }
+    if !args.no_open {
+        open_browser(&running.operator_link);
+    }
     tell_the_manager(&[NotifyState::Ready]);
     let broken = tokio::select! {
         () = signals.heard() => None,
@@ -153,6 +168,35 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         // Standard output takes nothing, and the log has it.
         false => Err(Failure::told()),
     })
+}
+
+/// Whether others can listen in: it listens beyond this machine, and neither it nor a proxy has a certificate.
+fn exposed(config: &Config) -> bool {
+    let is_https = |url: &String| url.starts_with("https://");
+    !config.listen.ip().is_loopback()
+        && config.settings.tls.cert.is_none()
+        && !config.public_url.as_ref().is_some_and(is_https)
+}
+
+fn not_started(error: StartError) -> Failure {
+    match error {
+        StartError::Listen { addr, why } if why.kind() == ErrorKind::AddrInUse => port::taken(addr),
+        error => Failure::here("cannot serve", error),
+    }
+}
+
+/// Opens the link where a person sits at a desktop and watches.
+fn open_browser(link: &str) {
+    let given = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_desktop = given("DISPLAY") || given("WAYLAND_DISPLAY");
+    if link.is_empty() || !is_desktop || !std::io::stdout().is_terminal() {
+        return;
+    }
+    let mut opener = std::process::Command::new("xdg-open");
+    let quiet = std::process::Stdio::null;
+    let opener = opener.arg(link).stdin(quiet()).stdout(quiet()).stderr(quiet());
+    // The link is printed too.
+    let _ = opener.spawn();
 }
 
 /// Says how it goes to a service manager that asked for it (systemd's `Type=notify`).
@@ -200,7 +244,11 @@ fn greet(print: Printer, running: &Running, data: PathBuf) -> Result<JoinHandle<
                  doctor --repair`, and start it again"
             ));
         }
-        print.text(&format!("Chorus is at {url} - sign in once, within ten minutes: {link}"))
+        print.text(&format!("Chorus is at {url} - sign in once, within ten minutes: {link}"))?;
+        print.note(
+            "for a colleague: chorus invite NAME; for an agent: chorus join --agent ID --runtime …",
+        );
+        Ok(())
     };
     let say = move || {
         if say().is_err() {

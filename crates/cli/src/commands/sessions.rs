@@ -28,5 +28,9 @@ fn list(sessions: &[Session]) -> String {
             ]
         })
         .collect();
-    table(&["SESSION", "MEMBER", "RUNTIME", "STATE", "", "LAST SEEN"], &rows)
+    table(
+        "no sessions; an agent has one once it is joined: chorus join --agent ID --runtime …",
+        &["SESSION", "MEMBER", "RUNTIME", "STATE", "", "LAST SEEN"],
+        &rows,
+    )
 }

@@ -139,5 +139,5 @@ fn list(stimuli: &[Stimulus]) -> String {
         vec![s.id.clone(), s.kind.name().to_owned(), line(&s.source), became(s), text]
     };
     let rows: Vec<_> = stimuli.iter().map(row).collect();
-    table(&["STIMULUS", "KIND", "SOURCE", "STATE", "TEXT"], &rows)
+    table("nothing waits to be said here", &["STIMULUS", "KIND", "SOURCE", "STATE", "TEXT"], &rows)
 }

@@ -36,9 +36,6 @@ pub(crate) struct Args {
     /// Begin after this seq, or that long ago: 120, 15m, 2h [default: the last 10 events]
     #[arg(long, value_parser = since, value_name = "SEQ|AGE")]
     since: Option<Since>,
-    /// Also who was told of each, and why
-    #[arg(long, short)]
-    verbose: bool,
     /// Also what agents do meanwhile: tools, results, status
     #[arg(long, short)]
     activity: bool,
@@ -59,6 +56,8 @@ enum News {
     /// In this channel, what is in no log.
     Activity(String, String, Value),
     Failed(chorus_client::Error),
+    /// The host cannot be reached, or can again.
+    Away(bool),
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
@@ -66,7 +65,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let channels = chosen(&client, &args.channels).await?;
     let titles: HashMap<_, _> =
         channels.iter().map(|channel| (channel.id.clone(), lookup::shown(channel))).collect();
-    let show = |event: &Event| shown(context, &titles, event, args.verbose);
+    let show = |event: &Event| shown(context, &titles, event, context.target.verbose);
 
     let mut past = Vec::new();
     let mut heads = Vec::new();
@@ -85,6 +84,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         tokio::spawn(follow(client.clone(), channel, head, args.activity, tell.clone()));
     }
     drop(tell);
+    let mut away = false;
     while let Some(news) = told.recv().await {
         match news {
             News::Event(event) => show(&event)?,
@@ -92,6 +92,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 active(context, &titles, &channel, &name, &data)?;
             }
             News::Failed(error) => return Err(error.into()),
+            // Each channel has a connection; one line is enough.
+            News::Away(is) if is != away => {
+                away = is;
+                let what =
+                    if away { "the host is away; waiting for it" } else { "the host is back" };
+                context.print.note(what);
+            }
+            News::Away(_) => {}
         }
     }
     Ok(())
@@ -160,6 +168,9 @@ async fn follow(
         };
         match stream {
             Ok(mut stream) => {
+                if tell.send(News::Away(false)).await.is_err() {
+                    return;
+                }
                 while let Ok(Some(item)) = stream.next_item().await {
                     failures = 0;
                     let news = match item {
@@ -183,6 +194,10 @@ async fn follow(
                 return;
             }
             Err(_) => {}
+        }
+        // A connection may end while the host is there: it is away once it cannot be opened again.
+        if failures > 0 && tell.send(News::Away(true)).await.is_err() {
+            return;
         }
         // One reader needs no randomness against itself.
         tokio::time::sleep(backoff(failures, 0)).await;

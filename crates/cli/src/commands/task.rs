@@ -201,5 +201,9 @@ fn list(all: &Tasks) -> String {
         ]
     };
     let rows: Vec<_> = all.tasks.iter().map(row).collect();
-    table(&["TASK", "STATE", "FOR", "TITLE", "WAITS FOR"], &rows)
+    table(
+        "no tasks yet; make one with: chorus task add PROJECT TITLE",
+        &["TASK", "STATE", "FOR", "TITLE", "WAITS FOR"],
+        &rows,
+    )
 }

@@ -144,5 +144,9 @@ fn list(threads: &[Thread]) -> String {
             ]
         })
         .collect();
-    table(&["THREAD", "STATUS", "TYPE", "OWNER", "MESSAGES", "TITLE"], &rows)
+    table(
+        "no threads here yet; open one with: chorus thread create TITLE --channel CHANNEL",
+        &["THREAD", "STATUS", "TYPE", "OWNER", "MESSAGES", "TITLE"],
+        &rows,
+    )
 }

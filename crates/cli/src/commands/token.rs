@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::tokens::NewToken;
 use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{date, line, table};
 use crate::values::{span, word};
@@ -44,6 +45,9 @@ pub(crate) enum Args {
         /// All tokens of this member, those of other issuers too
         #[arg(long, value_name = "ID")]
         member: Option<String>,
+        /// A token that another issuer made, and that is not listed here
+        #[arg(long, conflicts_with = "member")]
+        foreign: bool,
     },
     /// Sign tokens with a new key; listed tokens of the old one are honoured until they end
     Rotate,
@@ -54,9 +58,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     match args {
         Args::Issue { agent, role, session, ttl } => {
             let agent = lookup::member(&agent).to_owned();
+            let known: Vec<_> = client.members().await?.members.into_iter().map(|m| m.id).collect();
             let new = NewToken { agent, role: role.into(), session, ttl_s: Some(ttl.as_secs()) };
             let token = client.issue_token(&new).await?;
-            context.print.show(&token, |token| token.token.clone())
+            context.print.show(&token, |token| token.token.clone())?;
+            if !context.print.json && !known.contains(&new.agent) {
+                context.print.note(&made(&new.agent, &known));
+            }
+            Ok(())
         }
         Args::List { member } => {
             let member = member.as_deref().map(lookup::member);
@@ -73,7 +82,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                     ]
                 });
                 let rows: Vec<_> = rows.collect();
-                table(&["TOKEN", "MEMBER", "ROLE", "ISSUED", "ENDS", "KEY"], &rows)
+                table(
+                    "no tokens; issue one with: chorus token issue --agent ID --role worker",
+                    &["TOKEN", "MEMBER", "ROLE", "ISSUED", "ENDS", "KEY"],
+                    &rows,
+                )
             })
         }
         Args::Revoke { member: Some(member), .. } => {
@@ -82,21 +95,22 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 format!("revoked {} token(s) of {}", revoked.revoked, revoked.member)
             })
         }
-        Args::Revoke { jti, .. } => {
+        Args::Revoke { jti, foreign, .. } => {
             let jti = jti.unwrap_or_default();
             // Of a token of another issuer the host knows nothing until it is shown one.
             let known = match client.tokens(None).await {
                 Ok(listed) => listed.tokens.iter().any(|token| *token.jti == jti),
                 Err(_) => true,
             };
+            if !known && !foreign {
+                let message = format!("no token {:?} was issued here", line(&jti));
+                let next = "see: chorus token list; for a token of another issuer give --foreign";
+                return Err(Failure::new(Code::NotFound, message).next(next));
+            }
             client.revoke_token(&jti).await?;
-            context.print.show(&json!({ "revoked": jti, "listed": known }), |_| match known {
-                true => format!("revoked {jti}"),
-                false => format!(
-                    "revoked {jti}, which is no token of this host: mistyped, or another issuer's \
-                     (chorus token list)"
-                ),
-            })
+            context
+                .print
+                .show(&json!({ "revoked": jti, "listed": known }), |_| format!("revoked {jti}"))
         }
         Args::Rotate => {
             let rotated = client.rotate_key().await?;
@@ -109,4 +123,16 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             })
         }
     }
+}
+
+/// What is said of a member that the token has made.
+fn made(agent: &str, known: &[String]) -> String {
+    let agent = line(agent);
+    let mut text = format!("{agent} is new, and was made an agent");
+    if let Some(near) = lookup::near(&agent, known.iter().cloned()).first() {
+        let near = line(near);
+        text.push_str(&format!("; did you mean {near}? (chorus member remove {agent})"));
+    }
+    text.push_str(&format!("\nput it into a channel with: chorus channel add CHANNEL {agent}"));
+    text
 }

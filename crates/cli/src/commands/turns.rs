@@ -34,7 +34,7 @@ fn list(turns: &Turns) -> String {
         return "nobody speaks, and nobody waits to".to_owned();
     }
     let rows: Vec<_> = turns.subjects.iter().flat_map(rows).collect();
-    table(&["SUBJECT", "TURNS", "MEMBER", "STATE", "ANSWERS"], &rows)
+    table("", &["SUBJECT", "TURNS", "MEMBER", "STATE", "ANSWERS"], &rows)
 }
 
 fn rows(subject: &Subject) -> Vec<Vec<String>> {

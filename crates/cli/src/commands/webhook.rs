@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{date, line, table};
 
@@ -91,7 +91,16 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             context.print.show(&client.rotate_endpoint(&member(&agent), &new).await?, added)
         }
         Args::Test { agent } => {
-            context.print.show(&client.test_endpoint(&member(&agent)).await?, tested)
+            let answer = client.test_endpoint(&member(&agent)).await?;
+            context.print.show(&answer, tested)?;
+            if answer.taken {
+                return Ok(());
+            }
+            context.print.note(
+                "an agent takes a test by answering 2xx; see docs/webhook-agents.md, or give it \
+                 another address: chorus webhook rotate AGENT URL",
+            );
+            Err(Failure::told())
         }
         Args::Pause { agent } => {
             let changed = client.change_endpoint(&member(&agent), &paused(true)).await?;
@@ -155,5 +164,5 @@ fn list(endpoints: &[Endpoint]) -> String {
         ]
     };
     let rows: Vec<_> = endpoints.iter().map(row).collect();
-    table(&["AGENT", "AT", "STATE", "WAITING", "LAST TAKEN", "LAST ERROR"], &rows)
+    table("", &["AGENT", "AT", "STATE", "WAITING", "LAST TAKEN", "LAST ERROR"], &rows)
 }

@@ -133,11 +133,11 @@ fn an_erased_message_is_gone_for_good() {
     let event = event["event_id"].as_str().unwrap();
     let bad = host.run(&["erase", event, "--reason", "hunter2", "--json"]);
     assert_eq!((bad.code, &bad.json()["error"]["code"]), (2, &json!("VALIDATION_ERROR")));
-    let unknown = host.run(&["erase", "evt_00000000000000000000000000000001", "--json"]);
+    let unknown = host.run(&["erase", "evt_00000000000000000000000000000001", "--yes", "--json"]);
     assert_eq!((unknown.code, &unknown.json()["error"]["code"]), (1, &json!("NOT_FOUND")));
-    let erased = host.json(&["erase", event, "--reason", "secret"]);
+    let erased = host.json(&["erase", event, "--yes", "--reason", "secret"]);
     assert_eq!((&erased["erased"], erased.get("text")), (&json!(true), None));
-    let text = host.run(&["erase", event]).ok().out;
+    let text = host.run(&["erase", event, "--yes"]).ok().out;
     assert!(text.starts_with("erased msg_"), "again is no error: {text}");
     let text = host.run(&["tail", "#ops", "--follow", "false"]).ok().out;
     assert!(text.contains("erased a message (secret)") && !text.contains("hunter2"), "{text}");

@@ -120,7 +120,7 @@ fn lived_in() -> Host {
     let gone = host.post("this will be deleted");
     host.json(&["delete", gone["event_id"].as_str().unwrap(), "--as", "alice"]);
     let secret = host.post("this will be erased");
-    host.json(&["erase", secret["event_id"].as_str().unwrap(), "--reason", "secret"]);
+    host.json(&["erase", secret["event_id"].as_str().unwrap(), "--reason", "secret", "--yes"]);
     host.json(&["role", "create", "reviewers"]);
     host.json(&["role", "add", "reviewers", "critic"]);
     host.json(&["thread", "create", "a thread", "--channel", "#ops"]);

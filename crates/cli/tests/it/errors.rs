@@ -11,7 +11,7 @@ fn without_a_host_a_command_says_how_to_start_one() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     let expect = format!("start one with: chorus serve --data {}\n", data.display());
     assert!(
-        ran.err.starts_with("error: UNAVAILABLE: ") && ran.err.ends_with(&expect),
+        ran.err.starts_with("error: no host runs on ") && ran.err.ends_with(&expect),
         "{}",
         ran.err
     );
@@ -53,7 +53,7 @@ fn a_command_written_wrongly_is_code_2_and_changes_nothing() {
 fn refusals_name_their_code_and_the_next_step() {
     let host = Host::with_room(&["scout"]);
     let check = |arguments: &[&str], code: &str, next: &str| {
-        let ran = host.run(arguments);
+        let ran = host.run(&[arguments, &["--verbose"]].concat());
         assert_eq!(ran.code, 1, "{arguments:?}: {}", ran.out);
         assert!(ran.err.starts_with(&format!("error: {code}: ")), "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(next), "{arguments:?}: {}", ran.err);
@@ -61,7 +61,7 @@ fn refusals_name_their_code_and_the_next_step() {
         let ran = host.run(&[arguments, &["--json"]].concat());
         assert_eq!(ran.json()["error"]["code"], code, "{arguments:?}");
     };
-    check(&["post", "#opps", "hello"], "NOT_FOUND", "see: chorus channel list");
+    check(&["post", "#opps", "hello"], "NOT_FOUND", "did you mean #ops?");
     check(&["post", "#ops", "hello", "--as", "nobody"], "NOT_FOUND", "");
     check(&["why", "evt_00000000000000000000000000000000"], "NOT_FOUND", "");
     check(&["why", "something"], "NOT_FOUND", "");
@@ -80,8 +80,9 @@ fn refusals_name_their_code_and_the_next_step() {
     check(&own, "INSUFFICIENT_AUTHORITY", "operator's token");
 
     host.json(&["channel", "create", "twin"]);
-    host.json(&["channel", "create", "twin"]);
-    check(&["post", "twin", "hello"], "CONFLICT", "name one by its id: ch_");
+    check(&["channel", "create", "twin"], "CONFLICT", "already");
+    check(&["channel", "create", "#Twin"], "CONFLICT", "already");
+    check(&["post", "zzz", "hello"], "NOT_FOUND", "see: chorus channel list");
 }
 
 // covers: ATT-8

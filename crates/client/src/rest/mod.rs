@@ -12,5 +12,6 @@ mod members;
 mod messages;
 mod projects;
 mod search;
+pub(crate) mod sign_in;
 mod threads;
 mod work;

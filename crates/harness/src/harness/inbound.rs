@@ -10,6 +10,7 @@ use super::Harness;
 use crate::Error;
 use crate::journal::{Known, Offer};
 use crate::link::Link;
+use crate::options::Notice;
 use crate::turns::{Input, is_knock};
 
 /// Deliveries that may be open at once; more are not taken, and offered again later.
@@ -24,7 +25,8 @@ impl Harness {
             Link::Up(connection) => self.up(connection),
             Link::Said(connection, message) => self.said(&connection, message),
             Link::Down { reason } => {
-                tracing::warn!(%reason, "the host is out of reach; trying again");
+                tracing::debug!(%reason, "the host is out of reach; trying again");
+                self.notice(Notice::Away);
                 self.reconnect()
             }
             Link::SessionUnknown => {
@@ -36,6 +38,17 @@ impl Harness {
         }
     }
 
+    /// Says that the host has gone or is back, each once.
+    fn notice(&mut self, notice: Notice) {
+        let was = std::mem::replace(&mut self.away, notice == Notice::Away);
+        if was != self.away
+            && let Some(notices) = &self.options.notices
+        {
+            // Whoever wanted to know may have gone.
+            let _ = notices.send(notice);
+        }
+    }
+
     fn up(&mut self, connection: Connection) -> Result<(), Error> {
         let hello = connection.hello();
         let (member, session) = (hello.member.id.clone(), hello.session.id.clone());
@@ -44,6 +57,7 @@ impl Harness {
             return Err(Error::WrongAgent { expected, token: member });
         }
         tracing::info!(agent = %member, %session, "connected");
+        self.notice(Notice::Back);
         self.journal.set_session(&session)?;
         self.session = Some(session);
         self.connection = Some(connection);

@@ -31,7 +31,7 @@ use chorus_core::state::directory::Directory;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
-pub(crate) use signin::SignIn;
+pub(crate) use signin::{LINK_LIFE_MS, SignInLinks};
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
 pub(crate) use ttl::LONGEST_TTL_S;

@@ -121,19 +121,6 @@ fn a_turn_speaks_for_its_member_and_nobody_elses() {
 }
 
 #[test]
-fn the_link_works_once_and_not_for_long() {
-    let link = SignIn::default();
-    let secret = link.open([1; 32], NOW);
-    assert!(!link.take("other", NOW));
-    assert!(link.take(&secret, NOW));
-    assert!(!link.take(&secret, NOW));
-    let secret = link.open([2; 32], NOW);
-    assert!(!link.take(&secret, NOW.plus(LIFE)));
-}
-
-const LIFE: i64 = 10 * 60_000;
-
-#[test]
 fn keys_stay_and_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();

@@ -41,6 +41,15 @@ pub struct Loaded {
     pub sources: BTreeMap<String, Source>,
 }
 
+impl Loaded {
+    /// What is wrong with a setting, where it was written.
+    pub fn mistake(&self, path: String, what: String) -> Mistake {
+        let source = self.sources.get(&path).cloned();
+        let source = source.unwrap_or_else(|| Source::Flag("settings".to_owned()));
+        Mistake { source, path, what }
+    }
+}
+
 /// What somebody wrote.
 #[derive(Clone, Debug, Default)]
 pub struct Written<'a> {
@@ -85,9 +94,7 @@ pub fn load(written: &Written<'_>) -> Result<Loaded, Vec<Mistake>> {
     // What does not fit together is only known once each is what it should be.
     if loading.mistakes.is_empty() {
         for (path, what) in loading.loaded.settings.check() {
-            let source = loading.loaded.sources.get(&path).cloned();
-            let source = source.unwrap_or_else(|| Source::Flag("settings".to_owned()));
-            loading.mistakes.push(Mistake { source, path, what });
+            loading.mistakes.push(loading.loaded.mistake(path, what));
         }
     }
     match loading.mistakes.is_empty() {

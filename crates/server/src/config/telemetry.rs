@@ -24,7 +24,10 @@ section! {
         log: String = "warn".to_owned();
     }
     check |telemetry| match crate::logging::filter::filter(&telemetry.log) {
-        Ok(_) => Vec::new(),
+        Ok(_) => crate::logging::filter::unknown_level(&telemetry.log)
+            .map(|word| ("log", format!("has {word:?}, which is no level: off, error, warn, info, debug or trace")))
+            .into_iter()
+            .collect(),
         Err(why) => vec![("log", format!("is not understood: {why}"))],
     };
 }

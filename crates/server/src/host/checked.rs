@@ -1,15 +1,16 @@
 //! What is checked of the settings before a start makes anything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chorus_core::model::ids::Uid;
+use chorus_store::Place;
 use chorus_store::postgres::Address;
 use rustls::pki_types::CertificateDer;
 
 use super::{StartError, first};
 use crate::auth::{Keys, Unkept};
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::services::IdGenerator;
 use crate::tls::{self, Files, Tls};
 use crate::traces::Traces;
@@ -58,4 +59,28 @@ impl Checked {
         let storage = Storage { traces, roots, database, keys, key_folder, id_generator, uid };
         Ok(Self { storage, tls })
     }
+}
+
+/// Refuses a data folder that has lost its keys, as a start would.
+pub fn must_be_whole(place: &Place, data: &Path, keys: Option<&Path>) -> Result<(), StartError> {
+    let inside = data.join("keys");
+    first::must_be_whole(data, keys.unwrap_or(&inside), matches!(place, Place::Folder { .. }))
+}
+
+/// Settings that are well written and cannot be used here: files that are not there or are no certificates, features that
+/// this build does not have. Each with what is wrong.
+pub fn unusable(settings: &Settings) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if let (Some(cert), Some(key)) = (&settings.tls.cert, &settings.tls.key)
+        && let Err(why) = Tls::open(Files { cert: cert.clone(), key: key.clone() })
+    {
+        found.push(("tls.cert".to_owned(), why.to_string()));
+    }
+    if let Some(Err(why)) = settings.webhook.roots.as_deref().map(tls::roots) {
+        found.push(("webhook.roots".to_owned(), why.to_string()));
+    }
+    if let Err(why) = Traces::open(&settings.otlp) {
+        found.push(("otlp.endpoint".to_owned(), why));
+    }
+    found
 }

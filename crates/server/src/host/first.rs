@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
+use chorus_core::model::caller::Authority;
+use chorus_core::model::token::OPERATOR;
 use chorus_store::{Options, Store};
 use tokio::sync::watch;
 
@@ -136,8 +138,10 @@ pub(super) async fn operator_token(
 
 /// The link that signs the operator in; empty where there is no operator.
 pub(super) fn sign_in_link(app: &App, has_operator: bool) -> Result<String, StartError> {
-    if has_operator {
-        return app.operator.sign_in_link().map_err(StartError::First);
+    let operator = app.directory().by_id(OPERATOR).cloned().filter(|_| has_operator);
+    if let Some(operator) = operator {
+        let link = app.sign_ins.link_for(operator.key, Authority::Operator);
+        return link.map_err(StartError::First);
     }
     tracing::error!(
         "the member 'operator' was removed, and nobody can run this host; stop it, run `chorus doctor --repair` on \

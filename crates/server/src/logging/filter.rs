@@ -36,6 +36,15 @@ pub fn filter(level: &str) -> Result<EnvFilter, ParseError> {
     Ok(filter.add_directive(format!("{SILENT}=off").parse()?))
 }
 
+/// A word that stands where a level does and is none. By itself it would be taken for the name of a part, and nothing would
+/// be logged.
+pub(crate) fn unknown_level(level: &str) -> Option<&str> {
+    let words = level.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words
+        .filter(|word| !word.contains(['=', '[', ':']))
+        .find(|word| word.parse::<LevelFilter>().is_err() && !is_ours(word))
+}
+
 fn is_ours(directive: &str) -> bool {
     let target = directive.split(['=', '[', ':']).next().unwrap_or_default();
     OURS.contains(&target) || target.starts_with("chorus_")

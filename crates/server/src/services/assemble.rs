@@ -39,12 +39,13 @@ use super::schedules::ScheduleService;
 use super::search::SearchService;
 use super::sessions::SessionService;
 use super::shared::Shared;
+use super::sign_ins::SignInService;
 use super::stimuli::StimulusService;
 use super::streams::StreamService;
 use super::threads::ThreadService;
 use super::tokens::TokenService;
 use super::turns::TurnService;
-use crate::auth::SignIn;
+use crate::auth::SignInLinks;
 
 impl App {
     /// Puts the capabilities together, each over those above it.
@@ -303,15 +304,24 @@ impl App {
             writer: shared.writer.clone(),
         });
         let operator = Arc::new(Operator {
-            sign_in: SignIn::default(),
-            audit: audit.clone(),
+            clock: shared.clock.clone(),
             commands: commands.clone(),
+            directory: shared.directory.clone(),
             identity: identity.clone(),
             tokens: tokens.clone(),
+        });
+        let sign_ins = Arc::new(SignInService {
+            audit: audit.clone(),
+            channels: channels.clone(),
             clock: shared.clock.clone(),
+            commands: commands.clone(),
             directory: shared.directory.clone(),
             id_generator: shared.id_generator.clone(),
+            identity: identity.clone(),
+            links: SignInLinks::default(),
+            accepting: Default::default(),
             public_url: shared.public_url.clone(),
+            tokens: tokens.clone(),
         });
         let pauses = Arc::new(PauseService {
             commands: commands.clone(),
@@ -400,6 +410,7 @@ impl App {
             explanations,
             inboxes,
             operator,
+            sign_ins,
             pauses,
             projects,
             roles,

@@ -120,19 +120,21 @@ impl ChannelService {
         of: Option<Uid>,
     ) -> Result<(), Refusal> {
         let is_asked_for = matches!(kind, ConversationKind::Channel | ConversationKind::Dm);
-        if !is_asked_for || (kind != ConversationKind::Channel && title == kind.name()) {
+        if !is_asked_for
+            || bare(title).is_empty()
+            || (kind != ConversationKind::Channel && title == kind.name())
+        {
             return Ok(());
         }
         let viewer = caller.viewer();
         let titles = self.reads.read(move |readers| readers.channel_titles(viewer)).await?;
-        // `#ops` beside `ops` is not the same: both are asked for as `#ops`.
-        let same = |other: &str| kind == ConversationKind::Channel && fold(other) == fold(title);
-        let taken = titles
-            .iter()
-            .filter(|(uid, _)| Some(*uid) != of)
-            .find(|(_, other)| look_alike(bare(other), bare(title)) && !same(other));
+        let mut others = titles.iter().filter(|(uid, _)| Some(*uid) != of);
+        let taken = others.find(|(_, other)| look_alike(bare(other), bare(title)));
         let Some((_, other)) = taken else { return Ok(()) };
-        let why = format!("the title {title:?} looks like that of the channel {other:?}");
+        let why = match fold(bare(other)) == fold(bare(title)) {
+            true => format!("there is a channel {other:?} already; choose another title"),
+            false => format!("the title {title:?} looks like that of the channel {other:?}"),
+        };
         Err(Refusal::new(Code::Conflict, why))
     }
 

@@ -21,6 +21,7 @@ mod names;
 pub(crate) mod operator;
 pub(crate) mod posts;
 mod shared;
+pub(crate) mod sign_ins;
 
 pub(crate) mod callbacks;
 pub(crate) mod channels;

@@ -4,31 +4,23 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
-use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::model::token::OPERATOR;
 use chorus_core::state::directory::Directory;
 
-use super::IdGenerator;
-use super::audit::AuditService;
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::identity::Identity;
 use super::tokens::{TokenService, USUAL_TTL_S};
-use crate::auth::SignIn;
 
 /// The member who runs the host.
 pub(crate) struct Operator {
-    pub(super) audit: Arc<AuditService>,
     pub(super) clock: Arc<HostClock>,
     pub(super) commands: Arc<Commands>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
-    pub(super) id_generator: Arc<IdGenerator>,
     pub(super) identity: Arc<Identity>,
-    pub(super) public_url: Arc<str>,
-    pub(super) sign_in: SignIn,
     pub(super) tokens: Arc<TokenService>,
 }
 
@@ -63,24 +55,5 @@ impl Operator {
     pub(crate) async fn token(&self, operator: &Member) -> Result<String, Refusal> {
         let (role, ttl) = (Authority::Operator, Some(USUAL_TTL_S));
         Ok(self.tokens.hand_out(By::host(), operator, role, None, ttl).await?.token)
-    }
-
-    /// The link that `serve` prints.
-    pub(crate) fn sign_in_link(&self) -> Result<String, Refusal> {
-        let mut secret = [0; 32];
-        self.id_generator.fill(&mut secret)?;
-        let secret = self.sign_in.open(secret, self.clock.now());
-        Ok(format!("{}/signin/{secret}", self.public_url))
-    }
-
-    /// The operator's token, when the secret is the one given out and was not used.
-    pub(crate) async fn sign_in(&self, secret: &str) -> Result<Option<String>, Refusal> {
-        if !self.sign_in.take(secret, self.clock.now()) {
-            return Ok(None);
-        }
-        let operator = self.directory.load().by_id(OPERATOR).cloned();
-        let operator = operator.ok_or_else(|| Refusal::not_found("member"))?;
-        self.audit.note(By::host(), Action::SignIn, "", Some(operator.key)).await?;
-        self.token(&operator).await.map(Some)
     }
 }

@@ -4,12 +4,10 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use chorus_core::model::error::{Code, Refusal};
 
 use super::browser::PAGE_POLICY;
-use super::extract::Path;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::services::App;
@@ -50,15 +48,6 @@ pub(super) fn routes() -> Routes {
                 draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
             }),
         )
-        .get(
-            "/signin/{secret}",
-            sign_in,
-            Doc::new("sign_in", "Shows the operator's token, once.")
-                .refuses(&[Code::Unauthorized])
-                .with(|draft| {
-                    draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
-                }),
-        )
 }
 
 /// The process answers.
@@ -97,24 +86,6 @@ async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
         connected: app.shared.connections.len(),
     };
     Ok(page(front.html()))
-}
-
-/// The operator's token, once. A program that looks at links before a person does (HEAD) does not use it up.
-async fn sign_in(
-    State(app): State<Arc<App>>,
-    method: Method,
-    Path(secret): Path<String>,
-) -> Result<Response, Refused> {
-    if method == Method::HEAD {
-        return Err(Refused::method(Refusal::invalid("a link that signs in is opened with GET")));
-    }
-    let token = app.operator.sign_in(&secret).await?.ok_or_else(|| {
-        Refusal::new(
-            Code::Unauthorized,
-            "this link was used, or its ten minutes are over; restart `chorus serve` for a new one",
-        )
-    })?;
-    Ok(page(page::signed_in(&app.shared.public_url, &token)))
 }
 
 /// A page that runs no script.

@@ -14,6 +14,9 @@ const POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 /// A page may have styles, and no form sends what is on it anywhere.
 pub(super) const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
+/// A page with a form that this host takes.
+pub(super) const FORM_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; \
+     frame-ancestors 'none'";
 /// Two years, which is what lists of such hosts ask for. Other hosts of the domain are not ours to speak for.
 const ONLY_HTTPS: &str = "max-age=63072000";
 

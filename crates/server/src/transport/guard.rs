@@ -83,7 +83,8 @@ impl Hosts {
         let host = host.or_else(|| uri.authority().map(|a| a.as_str()));
         if !host.is_some_and(|host| self.allows(host)) {
             return refused(
-                "this host does not go by that name; use its address or its public URL",
+                "this host does not go by that name; use its address, or start it with --public-url and the \
+                 name that a proxy passes on (docs/run-a-host.md has Caddy and Tailscale)",
             );
         }
         let origin = headers.get(header::ORIGIN).map(|o| o.to_str().unwrap_or_default());

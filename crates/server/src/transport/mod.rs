@@ -11,6 +11,7 @@ mod openapi;
 mod refused;
 mod request;
 mod rest;
+mod sign_in;
 mod tools;
 mod webhook;
 
@@ -37,6 +38,7 @@ pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 /// Every route there is, with its documentation.
 fn all() -> Routes {
     admin::routes()
+        .merge(sign_in::routes())
         .merge(openapi::routes())
         .merge(rest::routes())
         .merge(c2a::routes())

@@ -1,6 +1,7 @@
 //! Operations and pages.
 
 use reqwest::Method;
+use serde_json::json;
 
 use crate::test_host::TestHost;
 
@@ -42,18 +43,86 @@ async fn the_page_of_metrics_names_what_there_is_and_nothing_else() {
     assert_eq!(given, written, "docs/metrics.md beside /metrics");
 }
 
+/// The path of a link of this host.
+fn path_of<'a>(host: &TestHost, link: &'a str) -> &'a str {
+    link.strip_prefix(&host.running.url).unwrap()
+}
+
+// covers: OPS-479
 #[tokio::test]
-async fn the_sign_in_link_shows_the_operators_token_once() {
+async fn a_look_at_the_sign_in_link_spends_nothing_and_its_button_signs_in_once() {
     let host = TestHost::open().await;
-    let link = host.running.operator_link.clone();
-    let path = link.strip_prefix(&host.running.url).unwrap();
-    let first = TestHost::answer(host.request(Method::GET, path)).await;
-    let page = first.body.as_str().unwrap().to_owned();
-    let token = page.split("CHORUS_TOKEN=").nth(1).unwrap().split('<').next().unwrap();
+    let path = path_of(&host, &host.running.operator_link);
+    for method in [Method::HEAD, Method::GET, Method::GET] {
+        let looked = host.request(method, path).send().await.unwrap();
+        assert_eq!(looked.status(), 200);
+        assert!(
+            looked.headers()["content-security-policy"]
+                .to_str()
+                .unwrap()
+                .contains("form-action 'self'")
+        );
+    }
+    let form = |path: &str| {
+        let kind = "application/x-www-form-urlencoded";
+        host.request(Method::POST, path).header("content-type", kind).body("display_name=")
+    };
+    let first = form(path).send().await.unwrap();
+    assert_eq!(first.status(), 200);
+    let cookie = first.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+    let page = first.text().await.unwrap();
+    let token = cookie.strip_prefix("chorus_session=").unwrap().split(';').next().unwrap();
+    assert!(!page.contains(token), "the page shows no token");
     let me = host.get(token, "/v1/whoami").await.ok();
     assert_eq!((&me["member"]["id"], &me["role"]), (&"operator".into(), &"operator".into()));
-    let again = TestHost::answer(host.request(Method::GET, path)).await;
+    let again = TestHost::answer(form(path)).await;
     assert_eq!(again.refused(401), "UNAUTHORIZED");
+
+    // The terminal gets in by the link on the page, as JSON.
+    let link = page.split("chorus login ").nth(1).unwrap().split('<').next().unwrap();
+    let answer = TestHost::answer(host.request(Method::POST, path_of(&host, link))).await.ok();
+    let me = host.get(answer["token"].as_str().unwrap(), "/v1/whoami").await.ok();
+    assert_eq!(me["role"], "operator");
+}
+
+// covers: OPS-480
+#[tokio::test]
+async fn an_invitation_lets_one_person_in_once() {
+    let host = TestHost::open().await;
+    let op = host.operator();
+    let channel = host.post(&op, "/v1/channels", json!({"title": "general"})).await.ok();
+    let asked = json!({"member": "alice", "channels": [channel["id"]]});
+    let made = host.post(&op, "/v1/invitations", asked).await.ok();
+    let path = path_of(&host, made["url"].as_str().unwrap()).to_owned();
+    let looked = host.request(Method::GET, &path).send().await.unwrap();
+    assert!(looked.text().await.unwrap().contains("as @alice"));
+    let accept = || host.request(Method::POST, &path).json(&json!({"display_name": "Alice A."}));
+    let (one, two) = tokio::join!(TestHost::answer(accept()), TestHost::answer(accept()));
+    let (in_first, refused) = if one.status == 200 { (one, two) } else { (two, one) };
+    assert_eq!(refused.refused(401), "UNAUTHORIZED");
+    let token = in_first.ok()["token"].as_str().unwrap().to_owned();
+    let me = host.get(&token, "/v1/whoami").await.ok();
+    assert_eq!(
+        (&me["member"]["display_name"], &me["role"]),
+        (&"Alice A.".into(), &"worker".into())
+    );
+    let seen =
+        host.get(&token, &format!("/v1/channels/{}", channel["id"].as_str().unwrap())).await.ok();
+    assert!(seen["members"].to_string().contains("alice"));
+
+    let agent = host.post(&op, "/v1/members", json!({"id": "bot", "kind": "agent"})).await;
+    agent.ok();
+    let refused = host.post(&op, "/v1/invitations", json!({"member": "bot"})).await;
+    assert_eq!(refused.refused(409), "CONFLICT");
+    // One that was revoked lets nobody in.
+    let made = host.post(&op, "/v1/invitations", json!({"member": "bob"})).await.ok();
+    host.send(&op, Method::DELETE, "/v1/members/bob/tokens", None).await.ok();
+    let path = path_of(&host, made["url"].as_str().unwrap()).to_owned();
+    assert_eq!(
+        TestHost::answer(host.request(Method::GET, &path)).await.refused(401),
+        "UNAUTHORIZED"
+    );
 }
 
 #[tokio::test]

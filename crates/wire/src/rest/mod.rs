@@ -35,6 +35,7 @@ pub mod digests;
 pub mod inboxes;
 
 pub mod sessions;
+pub mod sign_in;
 pub mod tokens;
 pub mod turns;
 

@@ -20,7 +20,7 @@ pub(super) fn indexed(index: &Index) -> String {
         ]
     };
     let rows: Vec<_> = index.channels.iter().map(row).collect();
-    table(&["CHANNEL", "UNREAD", "FOR YOU", "LAST", "ID"], &rows)
+    table("nothing here, or nothing unread", &["CHANNEL", "UNREAD", "FOR YOU", "LAST", "ID"], &rows)
 }
 
 pub(super) fn one(channel: &Channel) -> String {
@@ -109,5 +109,9 @@ pub(super) fn list(channels: &[Channel]) -> String {
             ]
         })
         .collect();
-    table(&["CHANNEL", "ID", "KIND", "SEEN BY", "EVENTS", "PURPOSE"], &rows)
+    table(
+        "no channels yet; make one with: chorus channel create TITLE MEMBER…",
+        &["CHANNEL", "ID", "KIND", "SEEN BY", "EVENTS", "PURPOSE"],
+        &rows,
+    )
 }

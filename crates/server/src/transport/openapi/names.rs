@@ -41,6 +41,9 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
         ),
         "channel_id" => ("The channel: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "member_id" => ("The member's id within the project.", "reviewer"),
+        "token" if path.starts_with("/invite") => {
+            ("The invitation, as its link has it.", "eyJhbGciOiJFZERTQSJ9.e30.c2ln")
+        }
         "token" => ("The token of the callback, as its URL has it.", "tok_xyz789"),
         "task" => ("The task: `task_…`.", "task_0192f0c1a2b37c4d8e5f60718293a4b7"),
         "conversation" => ("The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5"),

@@ -15,6 +15,7 @@ mod pauses;
 mod projects;
 mod schedules;
 mod search;
+mod sign_in;
 mod stimuli;
 mod thread_work;
 mod threads;
@@ -43,4 +44,5 @@ pub(super) fn routes() -> Routes {
         .merge(approvals::routes())
         .merge(assets::routes())
         .merge(inboxes::routes())
+        .merge(sign_in::routes())
 }

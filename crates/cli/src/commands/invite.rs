@@ -1,0 +1,36 @@
+//! `chorus invite`: a link that works once; whoever opens it sets a name and is in.
+
+use chorus_wire::rest::sign_in::NewInvitation;
+
+use super::Context;
+use crate::failure::Result;
+use crate::lookup;
+use crate::print::{date, line};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The id that the person gets, such as alice
+    name: String,
+    /// A channel to put them into; may be given again [default: general, if there is one]
+    #[arg(long, value_name = "CHANNEL")]
+    channel: Vec<String>,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.target.client()?;
+    let member = lookup::member(&args.name).to_owned();
+    let channels = lookup::channels_or_general(&client, &args.channel).await?;
+    let invitation = client.invite(&NewInvitation { member, channels }).await?;
+    context.print.show(&invitation, |invitation| invitation.url.clone())?;
+    let (member, until) = (line(&invitation.member), date(invitation.expires_at.0));
+    context.print.note(&format!(
+        "whoever opens it sets a name and is in as @{member}; it works once, until {until}\n\
+         take it back with: chorus token revoke --member {member}"
+    ));
+    if chorus_client::is_local(&invitation.url) {
+        context.print.note(
+            "only this machine can open it; for others start the host with --listen or --public-url",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! The first hour of a new user: the four lines, and every mistake with what it says.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::cli::{Going, Ran, chorus, run, words};
+use crate::host::Host;
+
+/// `chorus`, in a folder, for a user whose configuration is in `home`.
+fn at(folder: &Path, home: &Path, arguments: &[&str]) -> Command {
+    let mut command = chorus();
+    command.args(words(arguments)).current_dir(folder).env("XDG_CONFIG_HOME", home);
+    command
+}
+
+/// Refused with exactly one line that has all of these.
+fn refused(ran: &Ran, code: i32, has: &[&str]) {
+    assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+    for text in has {
+        assert!(ran.err.contains(text), "{text:?} in {:?}", ran.err);
+    }
+    assert!(!ran.err.contains("INTERNAL"), "{}", ran.err);
+}
+
+// covers: OPS-481 OPS-482 OPS-480
+#[test]
+fn four_lines_make_a_workspace_with_a_colleague_and_an_agent_that_answers() {
+    let (folder, home, theirs) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let here = |arguments: &[&str]| run(&mut at(folder.path(), home.path(), arguments));
+    let listen = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().to_string()
+    };
+    let made = here(&["init", "--yes", "--workspace", "acme", "--listen", &listen]).ok();
+    assert!(made.out.ends_with("Next: chorus serve\n"), "{}", made.out);
+    refused(&here(&["init", "--yes"]), 1, &["chorus.toml is here already", "chorus serve"]);
+
+    let serving = Going::start(&mut at(folder.path(), home.path(), &["serve"]));
+    let link = serving.wait(|line| {
+        let (_, link) = line.split_once("sign in once, within ten minutes: ")?;
+        Some(link.to_owned())
+    });
+    assert!(link.starts_with(&format!("http://{listen}/signin/")), "{link}");
+    let invited = here(&["invite", "alice"]).ok();
+    assert!(invited.err.contains("works once"), "{}", invited.err);
+    let invitation = invited.out.trim().to_owned();
+
+    // A colleague on another machine, who has nothing but the link.
+    let there = |arguments: &[&str]| run(&mut at(theirs.path(), theirs.path(), arguments));
+    refused(&there(&["status"]), 1, &["no host runs on"]);
+    there(&["login", &invitation, "--display-name", "Alice A."]).ok();
+    let me = there(&["whoami"]).ok();
+    assert_eq!(me.out, format!("alice (Alice A.), worker at http://{listen}\n"));
+    refused(&there(&["login", &invitation]), 1, &["was accepted", "ask for a new one"]);
+    let kept = fs::metadata(theirs.path().join("chorus/profiles.toml")).unwrap();
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+
+    let joins = ["join", "--agent", "builder", "--runtime", "cmd:'echo it is built'"];
+    let joined = Going::start(&mut at(folder.path(), home.path(), &joins));
+    joined.wait(|line| line.starts_with("builder joins").then_some(()));
+    there(&["post", "general", "@builder is it built?"]).ok();
+    let mut tail = at(theirs.path(), theirs.path(), &["tail", "general", "--since", "0"]);
+    let tail = Going::start(&mut tail);
+    tail.wait(|line| line.contains("it is built").then_some(()));
+    let status = there(&["status"]).ok();
+    assert!(status.out.contains("(online: builder)"), "{}", status.out);
+    drop((serving, joined, tail));
+}
+
+// covers: OPS-483
+#[test]
+fn a_taken_port_names_who_has_it_and_another() {
+    let host = Host::start();
+    let port = host.url().rsplit(':').next().unwrap().to_owned();
+    let other = host.folder.path().join("other");
+    let listen = format!("127.0.0.1:{port}");
+    let ran = run(chorus().args(["serve", "--listen", &listen, "--data"]).arg(&other));
+    let data = host.data().canonicalize().unwrap();
+    let by = format!("port {port} is taken by a Chorus with its data in {}", data.display());
+    refused(&ran, 1, &[&by, "try --listen 127.0.0.1:"]);
+    assert!(!other.exists(), "nothing was made");
+}
+
+// covers: OPS-483
+#[test]
+fn an_address_that_is_none_says_what_is_missing() {
+    let host = Host::start();
+    let url = |url: &str| run(chorus().args(["agents", "--token", "x", "--url", url]));
+    let bare = host.url().trim_start_matches("http://").to_owned();
+    refused(&url(&bare), 2, &["needs http:// or https:// in front"]);
+    refused(&url(&format!("https://{bare}")), 2, &["that port speaks http"]);
+}
+
+// covers: OPS-483
+#[test]
+fn a_folder_of_another_user_is_called_that() {
+    if nix::unistd::geteuid().is_root() {
+        // Root may read everything: the folder is tried as somebody else.
+        let host = Host::start();
+        let mode = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(host.folder.path(), mode).unwrap();
+        let mut command = Command::new("setpriv");
+        let program = env!("CARGO_BIN_EXE_chorus");
+        // The program has to be reachable for that user.
+        let copy = tempfile::tempdir().unwrap();
+        fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let binary = copy.path().join("chorus");
+        fs::copy(program, &binary).unwrap();
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command.arg(&binary).args(["agents", "--data"]).arg(host.data());
+        refused(&run(&mut command), 1, &["permission denied", "--url and --token"]);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("host.json"), "{}").unwrap();
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o000)).unwrap();
+    let ran = run(chorus().args(["agents", "--data"]).arg(&data));
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+    refused(&ran, 1, &["permission denied", "--url and --token"]);
+}
+
+// covers: OPS-483
+#[test]
+fn a_host_that_listens_to_all_without_a_certificate_warns() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = |more: &[&str]| {
+        let mut command = chorus();
+        command.args(["serve", "--listen", "0.0.0.0:0", "--data"]).arg(folder.path().join("d"));
+        command.args(words(more)).stderr(std::process::Stdio::piped());
+        let mut serving = Going::start(&mut command);
+        serving.wait(|line| line.contains("sign in once").then_some(()));
+        nix::sys::signal::kill(serving.pid(), nix::sys::signal::Signal::SIGTERM).unwrap();
+        serving.child.wait().unwrap();
+        let mut said = String::new();
+        let mut err = serving.child.stderr.take().unwrap();
+        std::io::Read::read_to_string(&mut err, &mut said).unwrap();
+        said
+    };
+    let said = serve(&[]);
+    assert!(said.contains("warning: others on the network") && said.contains("[tls]"), "{said}");
+    let said = serve(&["--public-url", "https://chorus.example"]);
+    assert!(!said.contains("warning"), "{said}");
+}
+
+// covers: OPS-483
+#[test]
+fn a_test_that_the_agent_did_not_take_fails_with_a_hint() {
+    let host = Host::start();
+    host.json(&["webhook", "add", "bot", "http://127.0.0.1:9/hook"]);
+    let ran = host.run(&["webhook", "test", "bot"]);
+    assert!(ran.out.contains("not taken"), "{}", ran.out);
+    refused(&ran, 1, &["docs/webhook-agents.md"]);
+}
+
+// covers: OPS-483
+#[test]
+fn doctor_checks_what_serve_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = run(chorus().args(["doctor", "--data"]).arg(folder.path()));
+    refused(&ran, 1, &["there is no workspace in", "--data", "--database"]);
+    let mut host = Host::start();
+    host.stop();
+    fs::rename(host.data().join("keys"), host.data().join("lost")).unwrap();
+    let ran = run(chorus().args(["doctor", "--data"]).arg(host.data()));
+    refused(&ran, 1, &["its keys are not in", "put them back"]);
+}
+
+// covers: OPS-483
+#[test]
+fn config_check_names_what_cannot_be_used_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: &str| {
+        fs::write(folder.path().join("chorus.toml"), text).unwrap();
+        let ran = run(&mut at(folder.path(), folder.path(), &["config", "check"]));
+        assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+        ran.out
+    };
+    let level = check("[telemetry]\nlog = \"loud\"\n");
+    assert!(level.contains("chorus.toml:2") && level.contains("\"loud\""), "{level}");
+    let tls = check("[tls]\ncert = \"/nowhere/cert.pem\"\nkey = \"/nowhere/key.pem\"\n");
+    assert!(tls.contains("tls.cert") && tls.contains("/nowhere/cert.pem"), "{tls}");
+    if !cfg!(feature = "otlp") {
+        let otlp = check("[otlp]\nendpoint = \"http://127.0.0.1:4318\"\n");
+        assert!(otlp.contains("otlp.endpoint"), "{otlp}");
+    }
+}
+
+// covers: OPS-483
+#[test]
+fn a_bad_setting_of_a_host_stops_no_client() {
+    let host = Host::with_room(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let data = host.data().display().to_string();
+    let text = format!("data = {data:?}\nlisten = \"nonsense\"\n[limits]\nnonsense = 1\n");
+    fs::write(folder.path().join("chorus.toml"), text).unwrap();
+    run(&mut at(folder.path(), folder.path(), &["post", "ops", "hello"])).ok();
+}
+
+// covers: OPS-483
+#[test]
+fn a_host_that_goes_away_and_comes_back_is_one_line_each() {
+    let mut host = Host::with_room(&["scout"]);
+    let mut tail = chorus();
+    tail.args(["tail", "#ops", "--data"]).arg(host.data()).stderr(std::process::Stdio::piped());
+    let mut tail = Going::start(&mut tail);
+    host.post("before");
+    tail.wait(|line| line.contains("before").then_some(()));
+    host.kill();
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    host.serve();
+    host.post("after");
+    tail.wait(|line| line.contains("after").then_some(()));
+    tail.child.kill().unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut tail.child.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(said, "the host is away; waiting for it\nthe host is back\n");
+}
+
+// covers: OPS-483
+#[test]
+fn empty_lists_say_a_sentence() {
+    let host = Host::start();
+    for list in [
+        &["claims"][..],
+        &["sessions"],
+        &["dead-letters"],
+        &["role", "list"],
+        &["project", "list"],
+        &["channel", "list"],
+        &["agents"],
+        &["webhook", "list"],
+        &["inbox", "list"],
+        &["owed"],
+        &["approve"],
+        &["mail"],
+    ] {
+        let ran = host.run(list).ok();
+        assert!(ran.out.trim().len() > 10, "{list:?}: {:?}", ran.out);
+    }
+}
+
+// covers: OPS-483
+#[test]
+fn what_cannot_be_undone_is_asked_first() {
+    let host = Host::with_room(&[]);
+    let posted = host.post("my password");
+    let event = posted["event_id"].as_str().unwrap();
+    let ran = host.run(&["erase", event]);
+    refused(&ran, 2, &["my password", "give --yes"]);
+    assert!(host.run(&["tail", "ops", "--follow", "false"]).out.contains("my password"));
+    host.run(&["erase", event, "--yes", "--reason", "secret"]).ok();
+    assert!(!host.run(&["tail", "ops", "--follow", "false"]).out.contains("my password"));
+}
+
+// covers: OPS-483
+#[test]
+fn a_token_for_a_new_name_says_so_and_warns_of_a_slip() {
+    let host = Host::with_room(&[]);
+    let issue = ["token", "issue", "--role", "worker", "--agent"];
+    let slip = host.run(&[&issue[..], &["alcie"]].concat()).ok();
+    assert!(
+        slip.err.contains("alcie is new") && slip.err.contains("did you mean alice?"),
+        "{}",
+        slip.err
+    );
+    assert!(slip.err.contains("chorus channel add CHANNEL alcie"), "{}", slip.err);
+    assert_eq!(slip.out.lines().count(), 1);
+    let known = host.run(&[&issue[..], &["alice"]].concat()).ok();
+    assert_eq!(known.err, "");
+    refused(
+        &host.run(&["token", "revoke", "nonsense"]),
+        1,
+        &["no token \"nonsense\"", "--foreign"],
+    );
+}
+
+// covers: OPS-483
+#[test]
+fn long_lists_are_cut_aloud() {
+    let host = Host::with_room(&[]);
+    let whole = host.run(&["audit"]).ok();
+    assert_eq!(whole.err, "");
+    let ran = host.run(&["audit", "--limit", "2"]).ok();
+    assert_eq!(ran.out.lines().count(), 3, "{}", ran.out);
+    assert!(ran.err.contains("the first 2 entries") && ran.err.contains("--limit"), "{}", ran.err);
+    // As the reader's clock has it.
+    assert!(!ran.out.contains('Z'), "{}", ran.out);
+    let json = host.json(&["audit", "--limit", "2"]);
+    assert!(json["entries"].as_array().unwrap().len() > 2, "programs get all of it");
+}
+
+// covers: OPS-484
+#[test]
+fn the_help_of_every_command_fits_a_terminal() {
+    let help = |arguments: &[&str]| {
+        let ran = run(chorus().args(words(arguments)).arg("--help").env("COLUMNS", "80")).ok();
+        for line in ran.out.lines() {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        }
+        ran.out
+    };
+    let top = help(&[]);
+    assert!(top.contains("The first day:\n  init"), "{top}");
+    let names =
+        top.lines().filter(|line| line.starts_with("  ") && !line.trim_start().starts_with('-'));
+    let names: Vec<_> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    for name in names.iter().take_while(|name| **name != "help") {
+        let text = help(&[name]);
+        let commands = text.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+        for line in commands.take_while(|line| !line.is_empty()) {
+            if let Some(sub) = line.strip_prefix("  ").filter(|line| !line.starts_with(' ')) {
+                help(&[name, sub.split_whitespace().next().unwrap()]);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The pages behind sign-in links and invitations. Looking at one changes nothing, so that no preview of a link spends it; a
+//! button does. A browser is given a session cookie, a program the token.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+use chorus_core::model::error::{Code, Refusal};
+use chorus_wire::rest::sign_in::{SignIn, SignedIn};
+
+use super::browser::FORM_POLICY;
+use super::extract::{Json, Path, read};
+use super::openapi::{Doc, Routes};
+use super::refused::Refused;
+use crate::page;
+use crate::services::App;
+
+type Host = State<Arc<App>>;
+
+pub(super) fn routes() -> Routes {
+    let page = |name, what| {
+        Doc::new(name, what).refuses(&[Code::Unauthorized]).with(|draft| {
+            draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+        })
+    };
+    Routes::of("host", include_str!("sign_in_examples.json"))
+        .get("/signin/{secret}", sign_in, page("sign_in", "A page with a button that signs in."))
+        .post(
+            "/signin/{secret}",
+            use_link,
+            Doc::new(
+                "use_sign_in_link",
+                "Signs in, once: JSON is answered with JSON, a form with a page and a cookie.",
+            )
+            .refuses(&[Code::Unauthorized]),
+        )
+        .get("/invite/{token}", invitation, page("invitation", "A page that asks for a name."))
+        .post(
+            "/invite/{token}",
+            accept,
+            Doc::new("accept_invitation", "Accepts an invitation, once.")
+                .refuses(&[Code::Unauthorized, Code::Conflict]),
+        )
+}
+
+async fn sign_in(State(app): Host, Path(secret): Path<String>) -> Result<Response, Refused> {
+    if !app.sign_ins.is_good(&secret) {
+        let why =
+            "this link was used, or its ten minutes are over; `chorus signin` gives a new one";
+        return Err(Refusal::new(Code::Unauthorized, why).into());
+    }
+    Ok(shown(page::sign_in(&app.shared.workspace_name)))
+}
+
+async fn use_link(
+    State(app): Host,
+    Path(secret): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refused> {
+    asked(&app, &headers, body).await?;
+    let signed_in = app.sign_ins.sign_in(&secret).await?;
+    answer(&app, &headers, signed_in)
+}
+
+async fn invitation(State(app): Host, Path(token): Path<String>) -> Result<Response, Refused> {
+    let caller = app.sign_ins.invited(&token).await?;
+    Ok(shown(page::invitation(&app.shared.workspace_name, &caller.member.id)))
+}
+
+async fn accept(
+    State(app): Host,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refused> {
+    let asked = asked(&app, &headers, body).await?;
+    let signed_in = app.sign_ins.accept(&token, asked.display_name).await?;
+    answer(&app, &headers, signed_in)
+}
+
+/// What a form or a program sends.
+async fn asked(app: &App, headers: &HeaderMap, body: Body) -> Result<SignIn, Refusal> {
+    let bytes = read(app, headers, body).await?;
+    let read = match is_form(headers) {
+        true => serde_urlencoded::from_bytes(&bytes).map_err(|e| e.to_string()),
+        false if bytes.is_empty() => Ok(SignIn::default()),
+        false => serde_json::from_slice(&bytes).map_err(|e| e.to_string()),
+    };
+    read.map_err(|why| Refusal::invalid(format!("the body is not as it should be: {why}")))
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"))
+}
+
+fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Response, Refused> {
+    if !is_form(headers) {
+        return Ok(Json(signed_in).into_response());
+    }
+    // The terminal of the same person signs in with a link of its own.
+    let caller = app.identity.caller(&signed_in.token)?;
+    let link = app.sign_ins.link(&caller)?.url;
+    let mut response = shown(page::signed_in(&signed_in.member, &link));
+    let cookie = HeaderValue::from_str(&cookie(&signed_in.token, &app.shared.public_url));
+    if let Ok(mut cookie) = cookie {
+        cookie.set_sensitive(true);
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The session cookie. Only over HTTPS can it have the prefix that binds it to this host.
+fn cookie(token: &str, url: &str) -> String {
+    let (prefix, secure) = match url.starts_with("https://") {
+        true => ("__Host-", "; Secure"),
+        false => ("", ""),
+    };
+    format!(
+        "{prefix}chorus_session={token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict{secure}"
+    )
+}
+
+fn shown(html: String) -> Response {
+    ([(header::CONTENT_SECURITY_POLICY, FORM_POLICY)], Html(html)).into_response()
+}
