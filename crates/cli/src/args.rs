@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Turns(turns::Args),
     /// What came of a channel's rules lately: turns, replies, duplicates, silence
     Moderation(moderation::Args),
+    /// Talk in a channel, in this terminal
+    Chat(chat::Args),
     /// Follow channels live
     Tail(tail::Args),
     /// Find what was said

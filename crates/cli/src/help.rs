@@ -11,8 +11,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Read and write",
         &[
-            "mail", "owed", "search", "feed", "digest", "thread", "asset", "edit", "delete",
-            "erase", "react",
+            "chat", "mail", "owed", "search", "feed", "digest", "thread", "asset", "edit",
+            "delete", "erase", "react",
         ],
     ),
     (

@@ -102,6 +102,7 @@ async fn run(cli: Cli) -> Result {
         Command::Continue(args) => go_on::run(args, &context).await,
         Command::Turns(args) => turns::run(args, &context).await,
         Command::Moderation(args) => moderation::run(args, &context).await,
+        Command::Chat(args) => chat::run(args, &context).await,
         Command::Tail(args) => tail::run(args, &context).await,
         Command::Mail(args) => mail::run(args, &context).await,
         Command::Owed(args) => owed::run(args, &context).await,

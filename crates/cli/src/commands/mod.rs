@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it asks the host, and how the answer is shown.
 
+pub(crate) mod chat;
 pub(crate) mod init;
 pub(crate) mod invite;
 pub(crate) mod login;

@@ -45,13 +45,13 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Since {
+pub(super) enum Since {
     Seq(u64),
     Age(Duration),
 }
 
 /// What a followed channel sends.
-enum News {
+pub(super) enum News {
     Event(Box<Event>),
     /// In this channel, what is in no log.
     Activity(String, String, Value),
@@ -123,7 +123,7 @@ async fn chosen(client: &Client, names: &[String]) -> Result<Vec<Channel>> {
 }
 
 /// What has been said, as far as it was asked for, and the seq from which to go on.
-async fn history(
+pub(super) async fn history(
     client: &Client,
     channel: &Channel,
     since: Option<Since>,
@@ -153,7 +153,7 @@ async fn history(
 }
 
 /// Follows one channel until nobody listens or the host says no.
-async fn follow(
+pub(super) async fn follow(
     client: Client,
     channel: String,
     mut after: u64,

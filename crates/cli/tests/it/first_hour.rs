@@ -97,7 +97,7 @@ fn an_address_that_is_none_says_what_is_missing() {
 // covers: OPS-483
 #[test]
 fn a_folder_of_another_user_is_called_that() {
-    if nix::unistd::geteuid().is_root() {
+    if nix::unistd::Uid::effective().is_root() {
         // Root may read everything: the folder is tried as somebody else.
         let host = Host::start();
         let mode = fs::Permissions::from_mode(0o700);
@@ -205,20 +205,20 @@ fn a_bad_setting_of_a_host_stops_no_client() {
 #[test]
 fn a_host_that_goes_away_and_comes_back_is_one_line_each() {
     let mut host = Host::with_room(&["scout"]);
-    let mut tail = chorus();
-    tail.args(["tail", "#ops", "--data"]).arg(host.data()).stderr(std::process::Stdio::piped());
-    let mut tail = Going::start(&mut tail);
+    let data = host.data().display().to_string();
+    let line = format!("exec {} tail '#ops' --data {data} 2>&1", env!("CARGO_BIN_EXE_chorus"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).env_remove("CHORUS_TOKEN");
+    let tail = Going::start(&mut shell);
+    let seen = |wanted: &str| tail.wait(|line| line.contains(wanted).then(|| line.to_owned()));
     host.post("before");
-    tail.wait(|line| line.contains("before").then_some(()));
+    seen("before");
     host.kill();
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    assert_eq!(seen("the host is"), "the host is away; waiting for it");
     host.serve();
+    assert_eq!(seen("the host is"), "the host is back");
     host.post("after");
-    tail.wait(|line| line.contains("after").then_some(()));
-    tail.child.kill().unwrap();
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut tail.child.stderr.take().unwrap(), &mut said).unwrap();
-    assert_eq!(said, "the host is away; waiting for it\nthe host is back\n");
+    seen("after");
 }
 
 // covers: OPS-483
@@ -318,4 +318,25 @@ fn the_help_of_every_command_fits_a_terminal() {
             }
         }
     }
+}
+
+// covers: OPS-486
+#[test]
+fn chat_posts_what_is_typed_and_shows_what_is_said() {
+    let host = Host::with_room(&[]);
+    let data = host.data().display().to_string();
+    let line = format!("{} chat ops --data {data}", env!("CARGO_BIN_EXE_chorus"));
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).stdin(std::process::Stdio::piped());
+    let mut terminal = Going::start(&mut terminal);
+    terminal.wait(|line| line.contains("Ctrl-D ends").then_some(()));
+    host.post("hello from elsewhere");
+    terminal.wait(|line| line.contains("alice: hello from elsewhere").then_some(()));
+    let mut typed = terminal.child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut typed, b"typed here\r").unwrap();
+    terminal.wait(|line| line.contains("operator: typed here").then_some(()));
+    std::io::Write::write_all(&mut typed, b"\x04").unwrap();
+    assert!(terminal.child.wait().unwrap().success());
+    let piped = host.run(&["chat", "ops"]);
+    refused(&piped, 2, &["chorus post and chorus tail"]);
 }
