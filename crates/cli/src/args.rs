@@ -1,19 +1,15 @@
-//! The command line.
+//! The command line: every command is declared here, once.
 
 use clap::{Parser, Subcommand};
 
 use crate::commands::*;
+use crate::demo::{self, scripted};
+use crate::failure::Result;
 use crate::host::Target;
 
 /// People and agents in shared rooms, where only the right one answers.
 #[derive(Debug, Parser)]
-#[command(
-    name = "chorus",
-    version,
-    propagate_version = true,
-    max_term_width = 100,
-    after_help = "Start with: chorus init"
-)]
+#[command(name = "chorus", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) target: Target,
@@ -21,138 +17,175 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Set up a workspace in this folder
-    Init(init::Args),
-    /// Run the host
-    Serve(serve::Args),
-    /// Make a link that lets one person in
-    Invite(invite::Args),
-    /// Sign in to a host, for all commands of this user
-    Login(login::Args),
-    /// The host, who is here, and what waits for you
-    Status(status::Args),
-    /// Who you are, and where
-    Whoami(whoami::Args),
-    /// A new link that signs you in elsewhere
-    Signin(signin::Args),
-    /// Watch people and scripted agents in a room of their own
-    Demo(crate::demo::Args),
-    /// Issue and revoke tokens
-    #[command(subcommand)]
-    Token(token::Args),
-    /// People and agents
-    #[command(subcommand)]
-    Member(member::Args),
-    /// Named groups of members, mentioned like one: @reviewers
-    #[command(subcommand)]
-    Role(role::Args),
-    /// Channels and who is in them
-    #[command(subcommand)]
-    Channel(channel::Args),
-    /// Units of work inside channels
-    #[command(subcommand)]
-    Thread(thread::Args),
-    /// Who works together on what, in which channels
-    #[command(subcommand)]
-    Project(project::Args),
-    /// What is to be done in a project
-    #[command(subcommand)]
-    Task(task::Args),
-    /// What a channel is asked again and again
-    #[command(subcommand)]
-    Schedule(schedule::Args),
-    /// Agents that are reached by a connection string
-    #[command(subcommand)]
-    Webhook(webhook::Args),
-    /// What waits to be said in a channel without a person asking
-    #[command(subcommand)]
-    Stimuli(stimuli::Args),
-    /// What a channel is about: subjects, results, and what all should see
-    Feed(feed::Args),
-    /// Connection strings by which services elsewhere reach an agent here
-    #[command(subcommand)]
-    Inbox(inbox::Args),
-    /// Say something, or see who would be woken by it
-    Post(post::Args),
-    /// Files that messages refer to
-    #[command(subcommand)]
-    Asset(asset::Args),
-    /// Change a message
-    Edit(edit::Args),
-    /// Delete a message
-    Delete(delete::Args),
-    /// Erase what a message said, in all its versions, for good
-    Erase(erase::Args),
-    /// Answer a message with a signal instead of a sentence
-    React(react::Args),
-    /// Let agents go on that have paused for a person, or see where they have
-    Continue(go_on::Args),
-    /// Who speaks about the subjects of a channel, and who waits for the turn
-    Turns(turns::Args),
-    /// What came of a channel's rules lately: turns, replies, duplicates, silence
-    Moderation(moderation::Args),
-    /// Talk in a channel, in this terminal
-    Chat(chat::Args),
-    /// Follow channels live
-    Tail(tail::Args),
-    /// Find what was said
-    Search(search::Args),
-    /// What waits for a member
-    Mail(mail::Args),
-    /// What was not answered in time, who has it now, and who had it
-    Owed(owed::Args),
-    /// What happened in followed channels
-    Digest(digest::Args),
-    /// The agents, and whether they are here
-    Agents(agents::Args),
-    /// The live runs of agents
-    Sessions(sessions::Args),
-    /// What agents may do only once a person has agreed, and agreeing to it
-    Approve(approve::Args),
-    /// Who holds the right to decide about what
-    Claims(claims::Args),
-    /// Who was told of an event, how, and why
-    Why(why::Args),
-    /// What could not be delivered, and sending it again
-    DeadLetters(dead_letters::Args),
-    /// Who did what to whom: read it, check its chains, keep a copy
-    Audit(audit::Args),
-    /// Check the store: logs replayed, chains walked, invariants held
-    Doctor(doctor::Args),
-    /// Copy everything into one file, while the host runs or without one
-    Backup(backup::Args),
-    /// Make a data folder out of a backup
-    Restore(restore::Args),
-    /// The settings: check them, and show what is in force
-    #[command(subcommand)]
-    Config(config::Args),
-    /// A script that completes commands in your shell
-    Completions(completions::Args),
-    /// The manual page
-    Man(man::Args),
-    /// Write the history of everything as lines of JSON, signed
-    Export(export::Args),
-    /// Make a data folder out of an export
-    Import(import::Args),
-    /// Run an agent's harness here
-    Join(join::Args),
-    /// Speak C2A over standard input and output, one JSON object a line
-    C2a(c2a::Args),
-    /// Speak MCP over standard input and output, or print the settings of programs that speak it
-    Mcp(mcp::Args),
-    /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
-    #[command(hide = true)]
-    ScriptedAgent(crate::demo::scripted::Args),
+/// Declares the commands, in the groups of the help: `Variant = module`, with the module's `Args` and `run`. The words above
+/// a command are its line in the help.
+macro_rules! commands {
+    ($($group:literal { $($(#[$about:meta])* $variant:ident = $module:ident;)+ })+) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($($(#[$about])* $variant($module::Args),)+)+
+        }
+
+        /// The groups, and how many commands each has, in the order of the declaration.
+        pub(crate) const GROUPS: &[(&str, usize)] =
+            &[$(($group, [$(stringify!($variant)),+].len())),+];
+
+        impl Command {
+            pub(crate) async fn run(self, context: &Context) -> Result {
+                match self {
+                    $($(Self::$variant(args) => $module::run(args, context).await,)+)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    "The first day" {
+        /// Set up a workspace in this folder
+        Init = init;
+        /// Run the host
+        Serve = serve;
+        /// Make a link that lets one person in
+        Invite = invite;
+        /// Sign in to a host, for all commands of this user
+        Login = login;
+        /// Run an agent's harness here
+        Join = join;
+        /// The host, who is here, and what waits for you
+        Status = status;
+        /// Channels and who is in them
+        #[command(subcommand)]
+        Channel = channel;
+        /// Say something, or see who would be woken by it
+        Post = post;
+        /// Follow channels live
+        Tail = tail;
+        /// Who was told of an event, how, and why
+        Why = why;
+    }
+    "Read and write" {
+        /// Talk in a channel, in this terminal
+        Chat = chat;
+        /// What waits for a member
+        Mail = mail;
+        /// What was not answered in time, who has it now, and who had it
+        Owed = owed;
+        /// Find what was said
+        Search = search;
+        /// What a channel is about: subjects and results
+        Feed = feed;
+        /// What happened in followed channels
+        Digest = digest;
+        /// Units of work inside channels
+        #[command(subcommand)]
+        Thread = thread;
+        /// Files that messages refer to
+        #[command(subcommand)]
+        Asset = asset;
+        /// Change a message
+        Edit = edit;
+        /// Delete a message
+        Delete = delete;
+        /// Erase what a message said, in all its versions, for good
+        Erase = erase;
+        /// Answer a message with a signal instead of a sentence
+        React = react;
+    }
+    "Agents at work" {
+        /// The agents, and whether they are here
+        Agents = agents;
+        /// The live runs of agents
+        Sessions = sessions;
+        /// Speak MCP here, or print the settings of programs that do
+        Mcp = mcp;
+        /// Speak C2A over standard input and output, one JSON object a line
+        C2a = c2a;
+        /// Agents that are reached by a connection string
+        #[command(subcommand)]
+        Webhook = webhook;
+        /// Connection strings by which services reach an agent here
+        #[command(subcommand)]
+        Inbox = inbox;
+        /// Agree to what agents may do only then
+        Approve = approve;
+        /// Who holds the right to decide about what
+        Claims = claims;
+        /// Who speaks about what in a channel, and who waits
+        Turns = turns;
+        /// Let agents go on that have paused for a person
+        Continue = go_on;
+        /// What waits to be said in a channel without a person asking
+        #[command(subcommand)]
+        Stimuli = stimuli;
+        /// What a channel is asked again and again
+        #[command(subcommand)]
+        Schedule = schedule;
+        /// What could not be delivered, and sending it again
+        DeadLetters = dead_letters;
+        /// What came of a channel's rules lately
+        Moderation = moderation;
+    }
+    "Who is here" {
+        /// Who you are, and where
+        Whoami = whoami;
+        /// People and agents
+        #[command(subcommand)]
+        Member = member;
+        /// Named groups of members, mentioned like one: @reviewers
+        #[command(subcommand)]
+        Role = role;
+        /// Issue and revoke tokens
+        #[command(subcommand)]
+        Token = token;
+        /// A new link that signs you in elsewhere
+        Signin = signin;
+        /// Who works together on what, in which channels
+        #[command(subcommand)]
+        Project = project;
+        /// What is to be done in a project
+        #[command(subcommand)]
+        Task = task;
+    }
+    "Run a host" {
+        /// The settings: check them, and show what is in force
+        #[command(subcommand)]
+        Config = config;
+        /// Check the store: logs replayed, chains walked, invariants held
+        Doctor = doctor;
+        /// Who did what to whom: read it, check its chains, keep a copy
+        Audit = audit;
+        /// Copy everything into one file, also while the host runs
+        Backup = backup;
+        /// Make a data folder out of a backup
+        Restore = restore;
+        /// Write the history of everything as lines of JSON, signed
+        Export = export;
+        /// Make a data folder out of an export
+        Import = import;
+        /// Watch people and scripted agents in a room of their own
+        Demo = demo;
+    }
+    "This program" {
+        /// A script that completes commands in your shell
+        Completions = completions;
+        /// The manual page
+        Man = man;
+    }
+    "" {
+        /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
+        #[command(hide = true)]
+        ScriptedAgent = scripted;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-    use super::*;
     use clap::CommandFactory;
+
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -25,8 +25,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Cli, Command};
-use commands::*;
+use args::Cli;
+use commands::Context;
 
 use failure::{Failure, Result};
 use printer::Printer;
@@ -73,60 +73,5 @@ async fn run(cli: Cli) -> Result {
     cli.target.trust()?;
     let context = Context { print: Printer::new(cli.target.json), target: cli.target };
 
-    match cli.command {
-        Command::Init(args) => init::run(args, &context).await,
-        Command::Serve(args) => serve::run(args, &context).await,
-        Command::Invite(args) => invite::run(args, &context).await,
-        Command::Login(args) => login::run(args, &context).await,
-        Command::Status(args) => status::run(args, &context).await,
-        Command::Whoami(args) => whoami::run(args, &context).await,
-        Command::Signin(args) => signin::run(args, &context).await,
-        Command::Demo(args) => demo::run(args, &context).await,
-        Command::Token(args) => token::run(args, &context).await,
-        Command::Member(args) => member::run(args, &context).await,
-        Command::Role(args) => role::run(args, &context).await,
-        Command::Channel(args) => channel::run(args, &context).await,
-        Command::Thread(args) => thread::run(args, &context).await,
-        Command::Project(args) => project::run(args, &context).await,
-        Command::Task(args) => task::run(args, &context).await,
-        Command::Schedule(args) => schedule::run(args, &context).await,
-        Command::Webhook(args) => webhook::run(args, &context).await,
-        Command::Stimuli(args) => stimuli::run(args, &context).await,
-        Command::Feed(args) => feed::run(args, &context).await,
-        Command::Inbox(args) => inbox::run(args, &context).await,
-        Command::Post(args) => post::run(args, &context).await,
-        Command::Edit(args) => edit::run(args, &context).await,
-        Command::Delete(args) => delete::run(args, &context).await,
-        Command::Erase(args) => erase::run(args, &context).await,
-        Command::React(args) => react::run(args, &context).await,
-        Command::Continue(args) => go_on::run(args, &context).await,
-        Command::Turns(args) => turns::run(args, &context).await,
-        Command::Moderation(args) => moderation::run(args, &context).await,
-        Command::Chat(args) => chat::run(args, &context).await,
-        Command::Tail(args) => tail::run(args, &context).await,
-        Command::Mail(args) => mail::run(args, &context).await,
-        Command::Owed(args) => owed::run(args, &context).await,
-        Command::Asset(args) => asset::run(args, &context).await,
-        Command::Search(args) => search::run(args, &context).await,
-        Command::Digest(args) => digest::run(args, &context).await,
-        Command::Agents(args) => agents::run(args, &context).await,
-        Command::Sessions(args) => sessions::run(args, &context).await,
-        Command::Approve(args) => approve::run(args, &context).await,
-        Command::Claims(args) => claims::run(args, &context).await,
-        Command::Why(args) => why::run(args, &context).await,
-        Command::DeadLetters(args) => dead_letters::run(args, &context).await,
-        Command::Audit(args) => audit::run(args, &context).await,
-        Command::Doctor(args) => doctor::run(args, &context).await,
-        Command::Backup(args) => backup::run(args, &context).await,
-        Command::Restore(args) => restore::run(args, &context).await,
-        Command::Config(args) => config::run(args, &context).await,
-        Command::Completions(args) => completions::run(args, Cli::command(), &context).await,
-        Command::Man(args) => man::run(args, Cli::command(), &context).await,
-        Command::Export(args) => export::run(args, &context).await,
-        Command::Import(args) => import::run(args, &context).await,
-        Command::Join(args) => join::run(args, &context).await,
-        Command::C2a(args) => c2a::run(args, &context).await,
-        Command::Mcp(args) => mcp::run(args, &context).await,
-        Command::ScriptedAgent(args) => demo::scripted::run(args).await,
-    }
+    cli.command.run(&context).await
 }

@@ -34,6 +34,6 @@ pub use chorus_store::{OpenError, Place, Sync, backup};
 
 pub use config::{Config, Pace};
 pub use egress::signature;
-pub use host::checked::{must_be_whole, unusable};
+pub use host::checked::unusable;
 pub use host::heads::verify;
 pub use host::{Host, Running, StartError};

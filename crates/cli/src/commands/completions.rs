@@ -1,10 +1,11 @@
 //! `chorus completions`: a script for the shell. `source <(chorus completions bash)` completes at once.
 
-use clap::Command;
+use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 use serde_json::json;
 
 use super::Context;
+use crate::args::Cli;
 use crate::failure::Result;
 
 #[derive(clap::Args, Debug)]
@@ -23,7 +24,8 @@ fn shell(text: &str) -> std::result::Result<Shell, String> {
     }
 }
 
-pub(crate) async fn run(args: Args, mut command: Command, context: &Context) -> Result {
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let mut command = Cli::command();
     let mut script = Vec::new();
     generate(args.shell, &mut command, "chorus", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();

@@ -39,7 +39,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 fn list(dead: &[Delivery]) -> String {
     if dead.is_empty() {
-        return "none".to_owned();
+        return "no dead letters: everything was delivered, or still may be".to_owned();
     }
     let rows: Vec<_> = dead
         .iter()

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use chorus_core::model::error::Code;
-use chorus_server::{Place, Repair, Report, must_be_whole, repair, verify};
+use chorus_server::{Place, Repair, Report, repair, verify};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -40,8 +40,6 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             none.next("name the folder of a host with --data, or its database with --database")
         );
     }
-    must_be_whole(&place, &data, keys.as_deref())
-        .map_err(|e| Failure::new(Code::Conflict, e.to_string()))?;
     let repairs = match args.repair {
         true => Some(repair(&place, &data).map_err(|e| Failure::here("cannot repair", e))?),
         false => None,

@@ -1,9 +1,10 @@
 //! `chorus man`: the manual page, made from the command line itself: `chorus man | man -l -`.
 
-use clap::Command;
+use clap::CommandFactory;
 use serde_json::json;
 
 use super::Context;
+use crate::args::Cli;
 use crate::failure::{Failure, Result};
 
 #[derive(clap::Args, Debug)]
@@ -12,7 +13,8 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-pub(crate) async fn run(args: Args, mut command: Command, context: &Context) -> Result {
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let mut command = Cli::command();
     command.build();
     for name in &args.command {
         let found = command.find_subcommand(name).cloned();

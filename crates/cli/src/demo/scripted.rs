@@ -13,6 +13,7 @@ use chorus_client::c2a::call_tool;
 use nix::unistd::getppid;
 use serde_json::json;
 
+use crate::commands::Context;
 use crate::failure::{Failure, Result};
 use prompt::Prompt;
 
@@ -37,7 +38,7 @@ pub(crate) enum Persona {
     Eager,
 }
 
-pub(crate) async fn run(args: Args) -> Result {
+pub(crate) async fn run(args: Args, _: &Context) -> Result {
     let mut text = String::new();
     std::io::stdin()
         .lock()

@@ -1,7 +1,8 @@
 //! Running `chorus` and reading what it prints.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -63,7 +64,21 @@ pub(crate) struct Going {
 impl Going {
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
+        let out = child.stdout.take().unwrap();
+        Self::reading(child, out)
+    }
+
+    /// A command at a terminal of its own, and what types there.
+    pub(crate) fn at_a_terminal(command: &mut Command) -> (Self, File) {
+        let pty = nix::pty::openpty(None, None).unwrap();
+        let end = || Stdio::from(pty.slave.try_clone().unwrap());
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        let master = File::from(pty.master);
+        (Self::reading(child, master.try_clone().unwrap()), master)
+    }
+
+    fn reading(child: Child, out: impl Read + Send + 'static) -> Self {
+        let out = BufReader::new(out);
         let (tell, lines) = mpsc::channel();
         std::thread::spawn(move || {
             for line in out.lines() {

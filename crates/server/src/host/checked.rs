@@ -1,10 +1,9 @@
 //! What is checked of the settings before a start makes anything.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_core::model::ids::Uid;
-use chorus_store::Place;
 use chorus_store::postgres::Address;
 use rustls::pki_types::CertificateDer;
 
@@ -59,12 +58,6 @@ impl Checked {
         let storage = Storage { traces, roots, database, keys, key_folder, id_generator, uid };
         Ok(Self { storage, tls })
     }
-}
-
-/// Refuses a data folder that has lost its keys, as a start would.
-pub fn must_be_whole(place: &Place, data: &Path, keys: Option<&Path>) -> Result<(), StartError> {
-    let inside = data.join("keys");
-    first::must_be_whole(data, keys.unwrap_or(&inside), matches!(place, Place::Folder { .. }))
 }
 
 /// Settings that are well written and cannot be used here: files that are not there or are no certificates, features that
