@@ -178,7 +178,7 @@ impl Context<'_> {
         let source = match source {
             Some(Origin { at, only }) => {
                 self.load(at.conversation)?;
-                let conversation = self.room(at.conversation).conversation.uid;
+                let conversation = self.room(at.conversation).conversation().uid;
                 let recalled = self.recall_kept(at)?;
                 recalled.map(|r| Source { at, conversation, event: r.event.uid, only })
             }

@@ -124,7 +124,7 @@ impl Context<'_> {
             None => self.facts.base(key)?.map(Arc::new),
         };
         let room = self.room_mut(key);
-        let base = LogSnapshot::moved(before.as_deref(), &room.conversation, &events);
+        let base = LogSnapshot::moved(before.as_deref(), room.conversation(), &events);
         room.trim(base);
         Ok(Some(EventRef { conversation: key, seq: through }))
     }
@@ -136,11 +136,11 @@ impl Context<'_> {
         }
         let key = self.room_by_uid(uid)?;
         let room = self.room(key);
-        let (base, head) = (room.head.base, room.head.seq);
-        let keep = room.conversation.settings.keep.unwrap_or(self.ws.keep);
+        let (base, head) = (room.head().base, room.head().seq);
+        let keep = room.conversation().settings.keep.unwrap_or(self.ws.keep);
         let nothing = Droppable { base, through: base, held: None };
         let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
-        if room.damaged.is_some() {
+        if room.damaged().is_some() {
             // It may not even be readable.
             let held = Some(Hold { seq: base.next(), by: HoldReason::Damage });
             return Ok((key, Droppable { held, ..nothing }, Vec::new()));
@@ -162,14 +162,15 @@ impl Context<'_> {
     /// The first event that must be kept whatever its age.
     fn held(&mut self, key: ConversationKey) -> Result<Option<Hold>> {
         let room = self.room(key);
-        let owed = room.open.keys().next().map(|seq| Hold { seq: *seq, by: HoldReason::Owed });
+        let owed = room.open().keys().next().map(|seq| Hold { seq: *seq, by: HoldReason::Owed });
         let live = |status| matches!(status, ThreadStatus::Active | ThreadStatus::Blocked);
-        let threads = room.threads.values().filter(|thread| live(thread.status));
+        let threads = room.threads().values().filter(|thread| live(thread.status));
         // A thread's key is the seq of the event that opened it.
         let begins = threads.map(|thread| thread.root.unwrap_or(Seq(thread.key.0)));
         let thread = begins.min().map(|seq| Hold { seq, by: HoldReason::Thread });
-        let untold = self.ws.digests.0.is_some() && room.tally.waits();
-        let digest = untold.then(|| Hold { seq: room.tally.after.next(), by: HoldReason::Digest });
+        let untold = self.ws.digests.0.is_some() && room.tally().waits();
+        let digest =
+            untold.then(|| Hold { seq: room.tally().after.next(), by: HoldReason::Digest });
         let approval = self.held_by_approvals(key)?;
         let all = [owed, thread, digest, approval];
         Ok(all.into_iter().flatten().min_by_key(|held| held.seq))

@@ -13,7 +13,7 @@ use crate::digest;
 
 impl Look<'_> {
     pub(super) fn check_digests(&mut self, replayed: &Room) -> Result<()> {
-        let end = replayed.head.seq;
+        let end = replayed.head().seq;
         let mut accounted = Seq(0);
         let mut known: BTreeMap<Seq, Digest> = BTreeMap::new();
         for (through, at, digest) in digest::all(self.db, self.workspace, self.key)? {
@@ -52,7 +52,7 @@ impl Look<'_> {
                 let what = format!("a text of member {member} is of no digest of theirs");
                 self.found(Some(through), what);
             }
-            let mut gone = replayed.messages.iter().filter(|(seq, _)| **seq > after);
+            let mut gone = replayed.messages().iter().filter(|(seq, _)| **seq > after);
             if gone.any(|(seq, state)| *seq <= through && state.deleted_at.is_some()) {
                 let what = format!("a text of member {member} is made of words that are gone");
                 self.found(Some(through), what);

@@ -18,25 +18,25 @@ impl Look<'_> {
         head: &Head,
         replayed: &Room,
     ) -> Result<()> {
-        if *stored != *replayed.conversation {
+        if *stored != **replayed.conversation() {
             self.found(None, "its row is not what the log says");
         }
-        self.compare_head(head, &replayed.head);
+        self.compare_head(head, replayed.head());
         let roster: BTreeMap<MemberKey, Participation> =
             conversation::roster(self.db, self.workspace, self.key)?.into_iter().collect();
-        let seats = replayed.roster.iter().map(|(m, p)| (*m, *p)).collect();
+        let seats = replayed.roster().iter().map(|(m, p)| (*m, *p)).collect();
         self.differences("seat of member", &roster, &seats);
         let left: BTreeSet<_> =
             departed::all(self.db, self.workspace, self.key)?.into_iter().collect();
-        if left != replayed.gone {
+        if left != *replayed.gone() {
             self.found(None, "who has left is not what the log says");
         }
         let threads = thread::all(self.db, self.workspace, self.key)?;
         let threads = threads.into_iter().map(|t| (t.key, t)).collect();
-        let opened = replayed.threads.iter().map(|(k, t)| (*k, (**t).clone())).collect();
+        let opened = replayed.threads().iter().map(|(k, t)| (*k, (**t).clone())).collect();
         self.differences("thread", &threads, &opened);
         let messages = message::all(self.db, self.workspace, self.key)?.into_iter().collect();
-        let changed = replayed.messages.iter().filter(|(_, state)| !state.is_plain());
+        let changed = replayed.messages().iter().filter(|(_, state)| !state.is_plain());
         let changed: BTreeMap<Seq, _> = changed.map(|(s, state)| (*s, state.clone())).collect();
         self.differences("message", &messages, &changed);
         Ok(())

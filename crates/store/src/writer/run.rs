@@ -256,7 +256,8 @@ impl Run {
         // Their rooms in memory look undamaged.
         let mut damaged = self.damage.news();
         self.missing.retain(|key| !damaged.contains(key));
-        damaged.retain(|key| self.workspace.room(*key).is_some_and(|room| room.damaged.is_none()));
+        damaged
+            .retain(|key| self.workspace.room(*key).is_some_and(|room| room.damaged().is_none()));
         self.workspace.forget(damaged);
         self.see_whether_lost(now);
         let mut wanted = false;

@@ -39,10 +39,10 @@ impl Context<'_> {
             return Err(Refusal::invalid(why).into());
         }
         let room = self.room(key);
-        if room.conversation.kind == ConversationKind::Dm {
+        if room.conversation().kind == ConversationKind::Dm {
             return Err(Refusal::invalid("a direct conversation is not left; stop writing").into());
         }
-        if !room.roster.contains_key(&member) {
+        if !room.roster().contains_key(&member) {
             return Err(Refusal::not_found("member in this conversation").into());
         }
         self.withdraw(key, thread, member, self.drawn.uid)?;
@@ -78,7 +78,7 @@ impl Context<'_> {
         let owed = self.ws.owed.get(&member).into_iter().flatten();
         let here: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
         for at in here {
-            let open = self.room(key).open.get(&at.seq);
+            let open = self.room(key).open().get(&at.seq);
             if open.is_some_and(|o| thread.is_none() || o.thread == thread) {
                 self.take_from(at, member, "asked to leave")?;
             }

@@ -217,7 +217,7 @@ impl Context<'_> {
         let mut is_new = false;
         for linking in links {
             let key = self.room_by_uid(linking.conversation)?;
-            let settings = &self.room(key).conversation;
+            let settings = self.room(key).conversation();
             if settings.kind != ConversationKind::Channel {
                 return Err(Refusal::invalid("what is linked to a project is a channel").into());
             }

@@ -89,7 +89,7 @@ impl Context<'_> {
         let room = self.room(key);
         for member in new.targets.iter().copied().chain([new.source]) {
             self.must_be_member(member)?;
-            if !room.roster.contains_key(&member) {
+            if !room.roster().contains_key(&member) {
                 let why = "source and targets of a stimulus have a seat in the conversation";
                 return Err(Refusal::invalid(why).into());
             }
@@ -126,7 +126,7 @@ impl Context<'_> {
     ) -> Result<QueuedStimulus> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
-        let found = self.room(key).stimuli.get(&uid).cloned();
+        let found = self.room(key).stimuli().get(&uid).cloned();
         let old = found.ok_or_else(|| Refusal::not_found("stimulus"))?;
         if old.source != self.by.member {
             self.must_govern()?;
@@ -186,7 +186,7 @@ impl Context<'_> {
     }
 
     fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> QueuedStimulus {
-        let conversation = self.room(key).conversation.clone();
+        let conversation = self.room(key).conversation().clone();
         QueuedStimulus { conversation, stimulus }
     }
 
@@ -198,7 +198,8 @@ impl Context<'_> {
         self.follow_up(key)?;
         self.admit_held(key);
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_queued()).cloned().collect();
+        let open: Vec<_> =
+            room.stimuli().values().filter(|s| s.state.is_queued()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
             let cancelled = self.cancelled(old, "it expired before it could be said");
             self.end_stimulus(key, cancelled);
@@ -206,7 +207,7 @@ impl Context<'_> {
         let live = |s: &&Arc<Stimulus>| s.expires_at.is_none_or(|at| at > now) && s.due_at <= now;
         let claimed = open.iter().filter(live).find(|s| s.state == StimulusState::Claimed);
         if let Some(claimed) = claimed {
-            let is_said = self.room(key).sent.get(&claimed.uid.0.to_be_bytes()).is_some();
+            let is_said = self.room(key).sent().get(&claimed.uid.0.to_be_bytes()).is_some();
             return match self.waits_until(key, claimed).filter(|_| !is_said) {
                 Some(opens_at) => {
                     self.put_back(key, claimed, opens_at);
@@ -248,7 +249,7 @@ impl Context<'_> {
     /// Posts it in its source's name, and marks it as dispatched.
     fn dispatch(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<()> {
         let (now, salt) = (self.now, std::mem::replace(&mut self.drawn.salt, stimulus.salt));
-        let said = match self.room(key).sent.get(&stimulus.uid.0.to_be_bytes()) {
+        let said = match self.room(key).sent().get(&stimulus.uid.0.to_be_bytes()) {
             // It was posted already; only the mark is missing.
             Some(seq) => {
                 let event = self.recall(EventRef { conversation: key, seq })?.event;

@@ -51,7 +51,7 @@ impl Context<'_> {
             return self.thread_outcome(key, thread);
         }
         for member in opening.participants.iter().copied().chain(opening.owner) {
-            if !self.room(key).roster.contains_key(&member) {
+            if !self.room(key).roster().contains_key(&member) {
                 return Err(
                     Refusal::invalid("every participant has a seat in the conversation").into()
                 );
@@ -183,7 +183,7 @@ impl Context<'_> {
         }
         let owner = owner.filter(|o| *o != thread.owner);
         if let Some(Some(member)) = owner
-            && !self.room(key).roster.contains_key(&member)
+            && !self.room(key).roster().contains_key(&member)
         {
             return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
         }
@@ -229,7 +229,7 @@ impl Context<'_> {
         let me = self.by.member;
         for seq in self.room(key).open_in(thread) {
             let at = EventRef { conversation: key, seq };
-            let mine = self.room(key).open.get(&seq).and_then(|open| open.delivery(me));
+            let mine = self.room(key).open().get(&seq).and_then(|open| open.delivery(me));
             if mine.is_some_and(|d| d.state.is_running()) {
                 self.settle(at, me, Disposition::Acknowledged)?;
             }
@@ -349,7 +349,7 @@ impl Context<'_> {
         written: &MessageState,
         each: &mut dyn FnMut(&Event, Option<&Message>),
     ) -> Result<()> {
-        let known = self.room(event.conversation).messages.get(&event.seq);
+        let known = self.room(event.conversation).messages().get(&event.seq);
         let state = known.unwrap_or(written);
         let edit = match (state.deleted_at, state.latest) {
             (Some(_), _) => return Ok(()),
@@ -379,9 +379,9 @@ impl Context<'_> {
         opened: bool,
     ) -> Result<ThreadState> {
         let room = self.room(key);
-        let thread = room.threads.get(&thread).cloned();
+        let thread = room.thread(thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
-        Ok(ThreadState { conversation: room.conversation.clone(), thread, opened })
+        Ok(ThreadState { conversation: room.conversation().clone(), thread, opened })
     }
 }
 

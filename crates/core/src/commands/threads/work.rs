@@ -101,7 +101,7 @@ impl Context<'_> {
             (!unbind.is_empty()).then_some((t.key, unbind))
         };
         let mut bound: Vec<_> =
-            self.room(key).threads.values().filter(open).filter_map(bound).collect();
+            self.room(key).threads().values().filter(open).filter_map(bound).collect();
         bound.sort_unstable();
         // The newest first, within the limit for one command.
         bound.reverse();
@@ -121,7 +121,7 @@ impl Context<'_> {
     fn must_sit_as(&self, key: ConversationKey, session: SessionKey) -> Result<()> {
         let member = self.directory().sessions.get(&session).map(|s| s.member);
         let member = member.ok_or_else(|| Refusal::not_found("session"))?;
-        if !self.room(key).roster.contains_key(&member) {
+        if !self.room(key).roster().contains_key(&member) {
             let why = "the session that owns a thread's work has a seat in the conversation";
             return Err(Refusal::invalid(why).into());
         }

@@ -118,7 +118,7 @@ impl Run {
                 None => true,
                 Some(key) => {
                     let written = conversation::head(db, workspace, *key)?.map(|head| head.version);
-                    written == self.workspace.room(*key).map(|room| room.head.version)
+                    written == self.workspace.room(*key).map(|room| room.head().version)
                 }
             },
         };

@@ -347,7 +347,7 @@ impl Run {
             // It was dropped here, and is loaded with the others that were.
             return Ok(());
         }
-        let opened = before.as_ref().map(|room| room.open.clone()).unwrap_or_default();
+        let opened = before.as_ref().map(|room| room.open().clone()).unwrap_or_default();
         if let Some(before) = before {
             self.earlier.borrow_mut().keep(before);
         }
