@@ -169,7 +169,7 @@ impl Run {
             // A failing room must not block other hosts for ever: it is left alone for a while and
             // retried.
             Err(broken) => {
-                tracing::error!(why = broken.why, "another host could not be let in yet");
+                tracing::error!(why = broken.why, "another host could not join yet");
                 return self.undo();
             }
         }
@@ -295,8 +295,8 @@ impl Run {
         Ok(())
     }
 
-    /// What others wrote about rooms in memory: their events, and the present obligations and turns
-    /// of all of them.
+    /// What others wrote: the events of rooms in memory, and for all rooms the present state of the
+    /// deliveries and turns that changed.
     fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
         let (db, tenant) = (&*self.db, self.tenant);
         let known = rooms.iter().filter(|(_, moved)| !moved.anew);
