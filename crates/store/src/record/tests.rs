@@ -203,7 +203,7 @@ fn a_room_is_the_replay_of_its_log() {
     assert_eq!(replayed.threads(), kept.threads());
     assert_eq!((replayed.head().seq, replayed.head().hash), (kept.head().seq, kept.head().hash));
     let changed: BTreeMap<_, _> =
-        replayed.messages.iter().filter(|(_, state)| !state.is_plain()).collect();
+        replayed.messages().iter().filter(|(_, state)| !state.is_plain()).collect();
     let rows = crate::message::all(&*ground.db, 1, key).unwrap();
     assert_eq!(changed.into_iter().map(|(s, m)| (*s, m.clone())).collect::<Vec<_>>(), rows);
 }

@@ -300,7 +300,8 @@ impl Run {
     fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
         let (db, tenant) = (&*self.db, self.tenant);
         let known = rooms.iter().filter(|(_, moved)| !moved.anew);
-        let known = known.filter_map(|(key, _)| Some((*key, self.workspace.room(*key)?.head.seq)));
+        let known =
+            known.filter_map(|(key, _)| Some((*key, self.workspace.room(*key)?.head().seq)));
         let events = event::after_in_each(db, tenant, &known.collect::<Vec<_>>())?;
         let standing =
             rooms.iter().flat_map(|(key, moved)| moved.standing.iter().map(|seq| [key.0, seq.0]));
