@@ -82,7 +82,7 @@ impl Stored<'_> {
         }
         let mut room = self.restore(key, event::readable_after)?;
         if let Some(room) = &mut room {
-            room.damaged = damage.of(key, room.conversation.uid);
+            room.set_damaged(damage.of(key, room.conversation().uid));
         }
         Ok(room)
     }
@@ -101,7 +101,7 @@ impl Stored<'_> {
         }
         let tail = Seq(tail);
         let mut earlier = self.earlier.and_then(|rooms| rooms.borrow_mut().0.remove(&key));
-        let sent_after = earlier.as_ref().map_or(Seq(0), |room| room.head.seq);
+        let sent_after = earlier.as_ref().map_or(Seq(0), |room| room.head().seq);
         let parts = Parts {
             conversation: Arc::new(conversation),
             head,

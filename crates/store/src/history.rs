@@ -266,12 +266,12 @@ impl Writing {
     pub fn base(&mut self, base: &LogSnapshot) -> std::result::Result<(), Refused> {
         base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
-        if room.head.seq != Seq(0) || base.seq == Seq(0) {
+        if room.head().seq != Seq(0) || base.seq == Seq(0) {
             return unfit("a log begins before its first event, and after one");
         }
         log_snapshot::put(self.db()?, self.tenant.key, room.key(), base)?;
         asset::pin(self.db()?, self.tenant.key, room.key(), &base.settings.pins)?;
-        self.room = Some(Room::at_base(Conversation::clone(&room.conversation), base));
+        self.room = Some(Room::at_base(Conversation::clone(room.conversation()), base));
         self.wrote()
     }
 
@@ -284,8 +284,8 @@ impl Writing {
         if event.conversation != room.key() {
             return unfit("it belongs to another conversation");
         }
-        if seq != room.head.seq.next() {
-            return unfit(format!("it is event {seq} and should be {}", room.head.seq.next()));
+        if seq != room.head().seq.next() {
+            return unfit(format!("it is event {seq} and should be {}", room.head().seq.next()));
         }
         let whole = match &event.salt {
             Some(salt) => {
@@ -294,9 +294,9 @@ impl Writing {
             None => event.change == event.change.blank(),
         };
         if !whole {
-            return unfit(format!("what event {seq} says is not what was hashed"));
+            return unfit(format!("the content of event {seq} does not match its hash"));
         }
-        if event.chain(&room.head.hash) != event.hash {
+        if event.chain(&room.head().hash) != event.hash {
             return unfit(format!(
                 "the hash of event {seq} does not follow from the one before it"
             ));
@@ -324,7 +324,7 @@ impl Writing {
         let at = EventRef { conversation: event.conversation, seq: about };
         let state = message::get(self.db()?, self.tenant.key, at)?;
         if let Some(room) = &mut self.room {
-            room.messages.entry(about).or_insert(state);
+            room.learn(about, &state);
         }
         Ok(())
     }
@@ -333,27 +333,29 @@ impl Writing {
     pub fn end(&mut self, part: &Part) -> std::result::Result<(), Refused> {
         self.write_room()?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
-        if (part.head.seq, part.head.hash) != (room.head.seq, room.head.hash) {
+        if (part.head.seq, part.head.hash) != (room.head().seq, room.head().hash) {
             return unfit("the log does not end at this head");
         }
         if let Some(seq) = std::mem::take(&mut self.erased).unsaid() {
-            return unfit(format!("what event {seq} said is missing, and no erasure is logged"));
+            return unfit(format!(
+                "the content of event {seq} is missing, and no erasure is logged"
+            ));
         }
-        let mut roster: Vec<_> = room.roster.iter().map(|(m, p)| (*m, *p)).collect();
+        let mut roster: Vec<_> = room.roster().iter().map(|(m, p)| (*m, *p)).collect();
         roster.sort_by_key(|(member, _)| *member);
         let mut threads: Vec<_> =
-            room.threads.values().map(|t| Thread { unattended: 0, ..(**t).clone() }).collect();
+            room.threads().values().map(|t| Thread { unattended: 0, ..(**t).clone() }).collect();
         threads.sort_by_key(|thread| thread.key);
-        if *part.conversation != *room.conversation
+        if *part.conversation != **room.conversation()
             || part.roster != roster
             || part.threads != threads
         {
-            return unfit("the conversation is not what its log says");
+            return unfit("the conversation differs from its log");
         }
         for ((member, thread), cursor) in &part.cursors {
             let end = match thread {
-                None => room.head.seq,
-                Some(key) => Seq(room.threads.get(key).map_or(0, |t| t.last_seq)),
+                None => room.head().seq,
+                Some(key) => Seq(room.thread(*key).map_or(0, |t| t.last_seq)),
             };
             if cursor.read > end {
                 return unfit(format!("member {member} has read beyond the end"));
@@ -365,9 +367,9 @@ impl Writing {
                 self.known(*member)?;
             }
             if let Some((key, uid)) = schedule.thread
-                && room.threads.get(&key).is_none_or(|thread| thread.uid != uid)
+                && room.thread(key).is_none_or(|thread| thread.uid != uid)
             {
-                return unfit("a schedule continues a thread that is not there");
+                return unfit("a schedule continues a thread that does not exist");
             }
             // An import wakes nobody: schedules stay paused until a person resumes them.
             let resting = Schedule { paused: true, next_at: None, ..schedule.clone() };
@@ -381,21 +383,21 @@ impl Writing {
         let Some(mut room) = self.room.take() else { return Ok(()) };
         let (dirty, db, workspace) = (room.take_dirty(), self.db()?, self.tenant.key);
         let key = room.key();
-        conversation::put(db, workspace, &room.conversation)?;
+        conversation::put(db, workspace, room.conversation())?;
         for (member, participation) in &dirty.roster {
             conversation::put_seat(db, workspace, key, *member, *participation)?;
         }
         for place in &dirty.gone {
-            departed::set(db, workspace, key, *place, room.gone.contains(place))?;
+            departed::set(db, workspace, key, *place, room.gone().contains(place))?;
         }
-        for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
+        for thread in dirty.threads.iter().filter_map(|t| room.thread(*t)) {
             thread::put(db, workspace, key, thread)?;
         }
-        for (seq, state) in room.messages.iter().filter(|(seq, _)| **seq > room.head.base) {
+        for (seq, state) in room.messages().iter().filter(|(seq, _)| **seq > room.head().base) {
             message::put(db, workspace, EventRef { conversation: key, seq: *seq }, state)?;
         }
-        room.messages.clear();
-        conversation::put_head(db, workspace, key, &Head { version: 1, ..room.head })?;
+        room.forget_messages();
+        conversation::put_head(db, workspace, key, &Head { version: 1, ..*room.head() })?;
         self.room = Some(room);
         Ok(())
     }

@@ -142,7 +142,7 @@ fn record_digests(
         digest::put(db, workspace, key, made)?;
     }
     if let Some(room) = rooms.room(key).filter(|_| dirty.digested) {
-        digest::put_digested(db, workspace, key, room.tally.after)?;
+        digest::put_digested(db, workspace, key, room.tally().after)?;
     }
     for written in &dirty.written {
         digest::put_text(db, workspace, key, written)?;
@@ -271,7 +271,7 @@ fn record_open(
         open::put_receipt(db, workspace, key, receipt)?;
     }
     let Some(room) = rooms.room(key) else { return Ok(()) };
-    for open in changed.dirty.pending.iter().filter_map(|seq| room.open.get(seq)) {
+    for open in changed.dirty.pending.iter().filter_map(|seq| room.open().get(seq)) {
         open::put_pending(db, workspace, key, open)?;
     }
     Ok(())
@@ -286,22 +286,22 @@ fn record_projections(
     let (key, dirty) = (changed.key, &changed.dirty);
     let Some(room) = rooms.room(key) else { return Ok(()) };
     if dirty.conversation {
-        conversation::put(db, workspace, &room.conversation)?;
+        conversation::put(db, workspace, room.conversation())?;
     }
     for place in &dirty.gone {
-        departed::set(db, workspace, key, *place, room.gone.contains(place))?;
+        departed::set(db, workspace, key, *place, room.gone().contains(place))?;
     }
     for (member, participation) in &dirty.roster {
         conversation::put_seat(db, workspace, key, *member, *participation)?;
     }
-    for thread in dirty.threads.iter().filter_map(|t| room.threads.get(t)) {
+    for thread in dirty.threads.iter().filter_map(|t| room.thread(*t)) {
         thread::put(db, workspace, key, thread)?;
     }
-    for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages.get(s)?))) {
+    for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages().get(s)?))) {
         message::put(db, workspace, EventRef { conversation: key, seq }, state)?;
     }
     for subject in &dirty.turns {
-        let live = room.turns.get(*subject).filter(|_| room.turns.is_live(*subject));
+        let live = room.turns().get(*subject).filter(|_| room.turns().is_live(*subject));
         turn::put(db, workspace, key, *subject, live)?;
     }
     for (uid, schedule) in &dirty.schedules {
@@ -310,7 +310,7 @@ fn record_projections(
             None => schedule::remove(db, workspace, key, *uid)?,
         }
     }
-    if let Some(remote) = room.remote.as_ref().filter(|_| dirty.remote) {
+    if let Some(remote) = room.remote().filter(|_| dirty.remote) {
         inbox::put_remote(db, workspace, key, remote)?;
     }
     for (of, callback) in &dirty.callbacks {
@@ -325,7 +325,7 @@ fn record_projections(
             })
         })?;
     }
-    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors.get(m)?))) {
+    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors().get(m)?))) {
         read_cursor::put(db, workspace, key, of, cursor)?;
     }
     Ok(())

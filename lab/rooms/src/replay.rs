@@ -81,7 +81,7 @@ impl Replay {
             speakers.push(Arc::new(Member { kind: MemberKind::Human, ..Member::clone(&member) }));
         }
         let mut room = Room::new(channel());
-        let settings = room.conversation.settings.clone();
+        let settings = room.conversation().settings.clone();
         log(&mut room, MemberKey(1), Timestamp(0), None, Change::Created { kind: KIND, settings });
         for member in speakers.iter().map(|m| m.key) {
             let participation = Participation::default();
@@ -114,11 +114,11 @@ impl Replay {
             let saying = Saying {
                 author: key(author),
                 thread: None,
-                at: Timestamp(line.at.unwrap_or_default()).max(self.room.head.last_at),
+                at: Timestamp(line.at.unwrap_or_default()).max(self.room.head().last_at),
                 text: &line.text,
             };
             let handle = |m: MemberKey| self.directory.member(m).map(|m| &*m.handle);
-            let weighed = flow::weigh(&self.room.talk, &saying, self.flow.off, handle);
+            let weighed = flow::weigh(self.room.talk(), &saying, self.flow.off, handle);
             if let Some((decided, _)) = self.say(line, false) {
                 seen(at, &decided, &weighed);
             }
@@ -239,7 +239,7 @@ fn log(
     attention: Option<Arc<Attention>>,
     change: Change,
 ) {
-    let uid = Uid(u128::from(room.head.seq.0) + 2);
+    let uid = Uid(u128::from(room.head().seq.0) + 2);
     room.log(Draft {
         uid,
         at,

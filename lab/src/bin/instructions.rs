@@ -218,7 +218,8 @@ fn decide(times: u64) -> Anything {
     for n in 0..times {
         let text = LINES[n as usize % LINES.len()];
         let people = People { directory: &directory, granted: &granted, running: &running, flow };
-        let said = IncomingMessage::read(&room, &author, None, text, room.head.last_at.plus(1_000));
+        let said =
+            IncomingMessage::read(&room, &author, None, text, room.head().last_at.plus(1_000));
         told += directedness::decide(&room, people, &said).told.len();
     }
     println!("{told} were told");
@@ -226,7 +227,7 @@ fn decide(times: u64) -> Anything {
 }
 
 fn log(room: &mut Room, actor: MemberKey, change: Change) {
-    let seq = room.head.seq.0;
+    let seq = room.head().seq.0;
     room.log(Draft {
         uid: Uid(u128::from(seq) + 2),
         at: START.plus(i64::try_from(seq).unwrap_or_default() * 1_000),

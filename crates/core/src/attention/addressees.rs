@@ -22,7 +22,7 @@ impl Addressees {
         let mut named =
             Self { members: Vec::new(), roles: Vec::new(), recipient: None, addresses: false };
         named.addresses = said.text.trim_start().starts_with(['@', '＠']);
-        let present = |m: &MemberKey| room.roster.contains_key(m);
+        let present = |m: &MemberKey| room.roster().contains_key(m);
         named.recipient = said.recipient.filter(present);
         for mention in mentions(said.text, &directory.names) {
             named.addresses = true;

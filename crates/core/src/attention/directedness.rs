@@ -111,9 +111,9 @@ pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Atte
 
 /// The lead, otherwise a person on the roster, otherwise the first person in the workspace.
 fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<Told> {
-    let on_roster = |m: &MemberKey| room.roster.contains_key(m) && directory.is_person(*m);
+    let on_roster = |m: &MemberKey| room.roster().contains_key(m) && directory.is_person(*m);
     let lead = directory.lead.filter(|m| directory.is_person(*m));
-    let person = lead.or_else(|| room.roster.keys().copied().filter(on_roster).min());
+    let person = lead.or_else(|| room.roster().keys().copied().filter(on_roster).min());
     let member = person.or_else(|| directory.first_person())?;
     let decision = Decision {
         rule,
@@ -156,8 +156,8 @@ impl<'a> Candidates<'a> {
             }
             return;
         }
-        if self.room.conversation.kind == ConversationKind::Dm {
-            let mut everybody: Vec<_> = self.room.roster.keys().copied().collect();
+        if self.room.conversation().kind == ConversationKind::Dm {
+            let mut everybody: Vec<_> = self.room.roster().keys().copied().collect();
             everybody.sort_unstable();
             for member in everybody {
                 self.add(member, Rule::DirectMessage);
@@ -192,7 +192,7 @@ impl<'a> Candidates<'a> {
         self.add_continued();
         self.add_thread();
         self.add_flow();
-        let listeners: Vec<_> = self.room.listeners.iter().copied().collect();
+        let listeners: Vec<_> = self.room.listeners().iter().copied().collect();
         for member in listeners {
             self.add(member, Rule::AlwaysListen);
         }
@@ -240,13 +240,13 @@ impl<'a> Candidates<'a> {
         };
         let directory = self.people.directory;
         let present = |m: MemberKey| {
-            let member = directory.member(m).filter(|_| self.room.roster.contains_key(&m));
+            let member = directory.member(m).filter(|_| self.room.roster().contains_key(&m));
             member.filter(|m| !m.removed).map(|m| &*m.handle)
         };
         let settings = self.people.flow;
         let may_be_asked =
             |m: MemberKey| directory.is_agent(m) && !self.room.has_left(m, saying.thread);
-        let guess = || flow::guess(&self.room.talk, &saying, settings, present, may_be_asked);
+        let guess = || flow::guess(self.room.talk(), &saying, settings, present, may_be_asked);
         let flowed = said.flowed.unwrap_or_else(guess);
         self.flowed = flowed;
         if let Some(meant) = flowed.meant.filter(|m| directory.is_agent(m.member))
@@ -310,7 +310,7 @@ impl<'a> Candidates<'a> {
 
     fn may_be_told(&self, member: MemberKey) -> bool {
         member != self.said.author.key
-            && self.room.roster.contains_key(&member)
+            && self.room.roster().contains_key(&member)
             && !self.told.iter().any(|t| t.member == member)
             && self.people.directory.member(member).is_some_and(|m| !m.removed)
             && !self.people.directory.is_stand_in(member)
@@ -365,7 +365,7 @@ impl<'a> Candidates<'a> {
                 author_is_agent: said.by_agent,
                 hop: said.hop,
                 participates,
-                follows: self.room.listeners.contains(&member),
+                follows: self.room.listeners().contains(&member),
                 member_is_agent: self.people.directory.is_agent(member),
                 first_words: greeting::is_addressed(rule)
                     && greeting::are(self.room, self.people.directory, said, member),
@@ -378,7 +378,7 @@ impl<'a> Candidates<'a> {
     /// Whether the timeline belongs to the member: its thread, a message to it alone, or an answer
     /// to its last message.
     fn is_mine(&self, member: MemberKey) -> bool {
-        self.room.conversation.kind == ConversationKind::Dm
+        self.room.conversation().kind == ConversationKind::Dm
             || self.said.thread.is_some_and(|t| t.owner == Some(member))
             || self.said.replied_to == Some(member)
             || self.said.before.is_some_and(|b| b.author == member)

@@ -30,7 +30,7 @@ pub(super) fn are(
         return false;
     }
     let person = said.author.key;
-    let mut before = room.tail.iter().rev().filter(|event| event.seq < said.seq);
+    let mut before = room.tail().iter().rev().filter(|event| event.seq < said.seq);
     !before.any(|event| {
         said.at.since(event.at) <= limits::FIRST_WORDS_MS
             && (spoke_to(event, person, agent) || spoke_to(event, agent, person))

@@ -99,7 +99,7 @@ impl<'a> IncomingMessage<'a> {
         at: Timestamp,
         replied: Option<&Event>,
     ) -> Self {
-        let seq = room.head.seq.next();
+        let seq = room.head().seq.next();
         let (intent, answers) = meaning(room, author, Position { thread, seq }, text, replied);
         Self {
             author,
@@ -109,11 +109,11 @@ impl<'a> IncomingMessage<'a> {
             answers,
             seq,
             urgent: is_urgent(text),
-            at: at.max(room.head.last_at),
+            at: at.max(room.head().last_at),
             hop: 0,
-            thread: thread.and_then(|t| room.threads.get(&t)).map(|t| &**t),
-            stream: room.conversation.settings.stream,
-            before: room.lines.get(&thread),
+            thread: thread.and_then(|t| room.thread(t)).map(|t| &**t),
+            stream: room.conversation().settings.stream,
+            before: room.lines().get(&thread),
             replied_to: replied.map(|event| event.actor),
             recipient: None,
             mentions: &[],

@@ -166,7 +166,7 @@ impl Context<'_> {
                 once.push(pin);
             }
         }
-        let old = self.room(key).conversation.settings.pins.clone();
+        let old = self.room(key).conversation().settings.pins.clone();
         once.iter()
             .filter(|pin| !old.contains(pin))
             .try_for_each(|pin| self.must_see_asset(*pin))?;

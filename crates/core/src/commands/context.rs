@@ -102,14 +102,14 @@ impl Context<'_> {
     }
 
     pub(crate) fn may_see(&self, room: &Room) -> bool {
-        room.conversation.settings.visibility == Visibility::Public
-            || room.roster.contains_key(&self.by.member)
+        room.conversation().settings.visibility == Visibility::Public
+            || room.roster().contains_key(&self.by.member)
             || self.by.member == MemberKey::HOST
     }
 
     /// Refuses to append to a damaged log.
     fn must_be_whole(&self, key: ConversationKey) -> Result<()> {
-        match &self.room(key).damaged {
+        match self.room(key).damaged() {
             Some(why) => Err(Refusal::new(Code::Unavailable, &**why).into()),
             None => Ok(()),
         }
@@ -119,12 +119,12 @@ impl Context<'_> {
     pub(crate) fn must_sit(&self, key: ConversationKey) -> Result<()> {
         self.must_be_whole(key)?;
         let room = self.room(key);
-        if room.conversation.settings.archived {
+        if room.conversation().settings.archived {
             let why =
                 "the conversation is archived, and only read until it is set to archived: false";
             return Err(Refusal::new(Code::Conflict, why).into());
         }
-        if !room.roster.contains_key(&self.by.member) {
+        if !room.roster().contains_key(&self.by.member) {
             return Err(Refusal::new(
                 Code::Forbidden,
                 "you are not on the roster; join the conversation first",
@@ -159,9 +159,9 @@ impl Context<'_> {
             return Ok(true);
         }
         let room = self.room(at.conversation);
-        let shown = match room.tail.iter().rev().find(|e| e.seq == at.seq) {
+        let shown = match room.tail().iter().rev().find(|e| e.seq == at.seq) {
             Some(event) => Some(event.is_shown_to(me)),
-            None => room.open.get(&at.seq).map(|open| open.attention.is_shown_to(me)),
+            None => room.open().get(&at.seq).map(|open| open.attention.is_shown_to(me)),
         };
         match shown {
             Some(shown) => Ok(shown),
@@ -188,7 +188,7 @@ impl Context<'_> {
         let turn = self.by.turn.map(|t| t.conversation);
         let rooms = turn.into_iter().chain(self.ws.touched.iter().copied());
         rooms.filter_map(|key| self.ws.rooms.get(&key)).find_map(|room| {
-            let event = room.tail.iter().rev().find(|e| e.uid == uid)?;
+            let event = room.tail().iter().rev().find(|e| e.uid == uid)?;
             Some(EventRef { conversation: room.key(), seq: event.seq })
         })
     }
@@ -206,7 +206,7 @@ impl Context<'_> {
     ) -> Result<Option<(ConversationKey, ThreadKey)>> {
         let recent =
             self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key)).find_map(|r| {
-                let thread = r.threads.values().find(|t| t.uid == uid)?;
+                let thread = r.threads().values().find(|t| t.uid == uid)?;
                 Some((r.key(), thread.key))
             });
         let at = match recent {
@@ -224,12 +224,12 @@ impl Context<'_> {
     /// An event with its current state: from memory when it is recent, otherwise from the log.
     pub(crate) fn recall(&mut self, at: EventRef) -> Result<Recalled> {
         let room = self.room(at.conversation);
-        let known = room.tail.iter().rev().find(|e| e.seq == at.seq).cloned();
-        let state = room.messages.get(&at.seq).cloned();
-        let receipt = room.closed.iter().rev().find(|o| o.seq == at.seq).cloned();
+        let known = room.tail().iter().rev().find(|e| e.seq == at.seq).cloned();
+        let state = room.messages().get(&at.seq).cloned();
+        let receipt = room.closed().iter().rev().find(|o| o.seq == at.seq).cloned();
         if let (Some(event), Some(message)) = (&known, &state) {
             let (event, message) = (event.clone(), message.clone());
-            if receipt.is_some() || room.open.contains_key(&at.seq) {
+            if receipt.is_some() || room.open().contains_key(&at.seq) {
                 return Ok(Recalled { event, message, receipt });
             }
         }
@@ -249,7 +249,7 @@ impl Context<'_> {
     /// As [`Context::recall`], for an event that another refers to: none when it was dropped.
     pub(crate) fn recall_kept(&mut self, at: EventRef) -> Result<Option<Recalled>> {
         self.load(at.conversation)?;
-        let dropped = at.seq <= self.room(at.conversation).head.base;
+        let dropped = at.seq <= self.room(at.conversation).head().base;
         (!dropped).then(|| self.recall(at)).transpose()
     }
 
@@ -260,8 +260,8 @@ impl Context<'_> {
         let reply_to = self.uid_of(key, event.reply_to)?;
         let about = self.uid_of(key, about)?;
         let room = self.room(key);
-        let thread = event.thread.and_then(|t| room.threads.get(&t)).cloned();
-        Ok(Entry { conversation: room.conversation.clone(), thread, event, reply_to, about })
+        let thread = event.thread.and_then(|t| room.thread(t)).cloned();
+        Ok(Entry { conversation: room.conversation().clone(), thread, event, reply_to, about })
     }
 
     pub(crate) fn uid_of(
@@ -270,7 +270,7 @@ impl Context<'_> {
         seq: Option<Seq>,
     ) -> Result<Option<Uid>> {
         let Some(seq) = seq else { return Ok(None) };
-        let tail = &self.room(conversation).tail;
+        let tail = self.room(conversation).tail();
         if let Some(event) = tail.iter().rev().find(|e| e.seq == seq) {
             return Ok(Some(event.uid));
         }
@@ -282,7 +282,7 @@ impl Context<'_> {
         key: ConversationKey,
         thread: Option<ThreadKey>,
     ) -> Option<&Arc<Thread>> {
-        thread.and_then(|t| self.room(key).threads.get(&t))
+        thread.and_then(|t| self.room(key).thread(t))
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {

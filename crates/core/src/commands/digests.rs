@@ -6,7 +6,7 @@ use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
 use crate::model::audit::Audit;
-use crate::model::digest::{Tally, Written};
+use crate::model::digest::Written;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{ConversationKey, MemberKey, Uid};
 use crate::model::limits;
@@ -46,19 +46,18 @@ impl Context<'_> {
         let now = self.now;
         let every = self.ws.digests.0;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        if every.and_then(|every| room.tally.due(every)).is_none_or(|due| due > now) {
+        if every.and_then(|every| room.tally().due(every)).is_none_or(|due| due > now) {
             return Ok(());
         }
         let directory = self.directory();
         let here = |m: &MemberKey| {
             directory.member(*m).is_some_and(|m| !m.removed) && !room.has_left(*m, None)
         };
-        let followers = room.listeners.iter().copied().filter(here);
-        let digest = room.tally.digest(followers, room.head.seq, now).map(Arc::new);
+        let followers = room.listeners().iter().copied().filter(here);
+        let digest = room.tally().digest(followers, room.head().seq, now).map(Arc::new);
         let room = self.room_mut(key);
-        room.tally = Tally::from(room.head.seq);
         room.add_digest(digest.clone());
-        let conversation = room.conversation.clone();
+        let conversation = room.conversation().clone();
         if let Some(digest) = digest {
             self.effect(Effect::Digest { conversation, digest });
         }

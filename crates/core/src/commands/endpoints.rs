@@ -180,7 +180,7 @@ impl Context<'_> {
         }
         if waits {
             let me = self.by.member;
-            let failed = self.room(at.conversation).open.get(&at.seq);
+            let failed = self.room(at.conversation).open().get(&at.seq);
             let failed = failed.and_then(|o| o.delivery(me)).cloned();
             self.end(at, me, Disposition::Failed, Then::Dead)?;
             if let Some(failed) = failed {
@@ -218,7 +218,7 @@ impl Context<'_> {
     /// is closed, or something came through a callback. Messages of a run that was accepted earlier
     /// say nothing about a reminder.
     fn is_taken(&self, at: EventRef) -> bool {
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         open.and_then(|open| open.delivery(self.by.member)).is_none_or(|d| {
             let spoke = d.taken.is_none() && (d.heard || d.voice > 0);
             !d.is_open() || d.state.is_running() || spoke
@@ -228,7 +228,7 @@ impl Context<'_> {
     /// Whether the offer with this attempt must still be posted by the caller.
     fn waits_to_be_posted(&mut self, at: EventRef, attempt: u16) -> Result<bool> {
         let session = self.offered(at)?;
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         Ok(open.and_then(|o| o.delivery(self.by.member)).is_some_and(|d| {
             d.session() == Some(session) && d.attempt <= attempt && !d.state.is_running()
         }))
@@ -261,15 +261,14 @@ impl Context<'_> {
         member: MemberKey,
         change: impl FnOnce(&mut Delivery),
     ) -> Result<()> {
-        if self.room(at.conversation).open.contains_key(&at.seq) {
+        if self.room(at.conversation).open().contains_key(&at.seq) {
             let room = self.room_mut(at.conversation);
-            if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+            if let Some(delivery) = room.delivery_mut(at.seq, member) {
                 change(delivery);
-                room.must_store(at.seq);
             }
             return Ok(());
         }
-        let known = self.room(at.conversation).closed.iter().any(|o| o.seq == at.seq);
+        let known = self.room(at.conversation).closed().iter().any(|o| o.seq == at.seq);
         if !known && let Some(receipt) = self.recall(at)?.receipt {
             self.room_mut(at.conversation).keep_closed(receipt);
         }

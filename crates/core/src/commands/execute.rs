@@ -128,7 +128,7 @@ impl Context<'_> {
             TimerOf::Event(seq) => self.fire_event(EventRef { conversation, seq }),
             TimerOf::Turn(subject) => {
                 if let Some(room) = self.ws.rooms.get_mut(&conversation) {
-                    room.turns.note(subject);
+                    room.note_subject(subject);
                 }
                 Ok(())
             }

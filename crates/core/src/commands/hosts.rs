@@ -46,7 +46,7 @@ impl Workspace {
         if room.differs_from_rows() {
             self.touched.insert(key);
         }
-        let due = self.digests.0.and_then(|every| room.tally.due(every));
+        let due = self.digests.0.and_then(|every| room.tally().due(every));
         let silence = room.queue_due();
         let runs = |open: &Open| -> Vec<MemberKey> {
             let running = open.deliveries.iter().filter(|d| d.state.is_running());
@@ -55,7 +55,7 @@ impl Workspace {
         let mut run = Vec::new();
         for (seq, was) in &before {
             run.extend(was.iter().flat_map(runs).map(|member| (member, true)));
-            run.extend(room.open.get(seq).iter().flat_map(|is| runs(is)).map(|m| (m, false)));
+            run.extend(room.open().get(seq).iter().flat_map(|is| runs(is)).map(|m| (m, false)));
         }
         for (member, was) in run {
             self.count_running(member, was, !was);
@@ -97,7 +97,7 @@ impl Context<'_> {
     ) -> Result<()> {
         let mut offers = Vec::new();
         for (seq, was) in before {
-            let Some(open) = self.room(key).open.get(seq) else { continue };
+            let Some(open) = self.room(key).open().get(seq) else { continue };
             for delivery in &open.deliveries {
                 let State::Offered { session, .. } = delivery.state else { continue };
                 let known = was.as_ref().and_then(|o| o.delivery(delivery.member));
@@ -142,10 +142,10 @@ impl Context<'_> {
             let Some(before) = was else { continue };
             let at = EventRef { conversation: key, seq: *seq };
             let room = self.room(key);
-            let now = match room.open.get(seq) {
+            let now = match room.open().get(seq) {
                 Some(open) => open.clone(),
                 None => {
-                    let closed = room.closed.iter().rev().find(|o| o.seq == *seq).cloned();
+                    let closed = room.closed().iter().rev().find(|o| o.seq == *seq).cloned();
                     let receipt = match closed {
                         Some(closed) => Some(closed),
                         None => self.facts.event(at)?.and_then(|e| e.receipt),
@@ -165,7 +165,7 @@ impl Context<'_> {
                         || (d.fence > was.fence && d.session() != Some(session))
                 });
                 if taken {
-                    let conversation = self.room(key).conversation.uid;
+                    let conversation = self.room(key).conversation().uid;
                     self.effect(Effect::Cancel {
                         event: before.uid,
                         conversation,

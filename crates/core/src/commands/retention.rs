@@ -109,14 +109,14 @@ impl Context<'_> {
         }
         if through > droppable.through {
             let may = droppable.through;
-            let why = format!("what was logged after {may} is kept; drop at most that now");
+            let why = format!("events after {may} must be kept; drop at most up to it");
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         events.truncate((through.0 - droppable.base.0) as usize);
         let room = self.room(key);
         let gone = |event: &&Arc<Event>| event.is_erased() || room.is_going(event.seq);
         if erased.is_some_and(|count| count != events.iter().filter(gone).count()) {
-            let why = "something of it was erased since it was archived";
+            let why = "part of it was erased after it was archived";
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         let before = match room.new_base() {
@@ -124,7 +124,7 @@ impl Context<'_> {
             None => self.facts.base(key)?.map(Arc::new),
         };
         let room = self.room_mut(key);
-        let base = LogSnapshot::moved(before.as_deref(), &room.conversation, &events);
+        let base = LogSnapshot::moved(before.as_deref(), room.conversation(), &events);
         room.trim(base);
         Ok(Some(EventRef { conversation: key, seq: through }))
     }
@@ -136,11 +136,11 @@ impl Context<'_> {
         }
         let key = self.room_by_uid(uid)?;
         let room = self.room(key);
-        let (base, head) = (room.head.base, room.head.seq);
-        let keep = room.conversation.settings.keep.unwrap_or(self.ws.keep);
+        let (base, head) = (room.head().base, room.head().seq);
+        let keep = room.conversation().settings.keep.unwrap_or(self.ws.keep);
         let nothing = Droppable { base, through: base, held: None };
         let Some(until) = keep.until(self.now) else { return Ok((key, nothing, Vec::new())) };
-        if room.damaged.is_some() {
+        if room.damaged().is_some() {
             // It may not even be readable.
             let held = Some(Hold { seq: base.next(), by: HoldReason::Damage });
             return Ok((key, Droppable { held, ..nothing }, Vec::new()));
@@ -162,14 +162,15 @@ impl Context<'_> {
     /// The first event that must be kept whatever its age.
     fn held(&mut self, key: ConversationKey) -> Result<Option<Hold>> {
         let room = self.room(key);
-        let owed = room.open.keys().next().map(|seq| Hold { seq: *seq, by: HoldReason::Owed });
+        let owed = room.open().keys().next().map(|seq| Hold { seq: *seq, by: HoldReason::Owed });
         let live = |status| matches!(status, ThreadStatus::Active | ThreadStatus::Blocked);
-        let threads = room.threads.values().filter(|thread| live(thread.status));
+        let threads = room.threads().values().filter(|thread| live(thread.status));
         // A thread's key is the seq of the event that opened it.
         let begins = threads.map(|thread| thread.root.unwrap_or(Seq(thread.key.0)));
         let thread = begins.min().map(|seq| Hold { seq, by: HoldReason::Thread });
-        let untold = self.ws.digests.0.is_some() && room.tally.waits();
-        let digest = untold.then(|| Hold { seq: room.tally.after.next(), by: HoldReason::Digest });
+        let untold = self.ws.digests.0.is_some() && room.tally().waits();
+        let digest =
+            untold.then(|| Hold { seq: room.tally().after.next(), by: HoldReason::Digest });
         let approval = self.held_by_approvals(key)?;
         let all = [owed, thread, digest, approval];
         Ok(all.into_iter().flatten().min_by_key(|held| held.seq))

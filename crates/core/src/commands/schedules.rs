@@ -132,7 +132,7 @@ impl Context<'_> {
         self.check_schedule(key, &schedule)?;
         let schedule = schedule.arranged(self.now);
         self.room_mut(key).put_schedule(schedule.clone());
-        let conversation = self.room(key).conversation.clone();
+        let conversation = self.room(key).conversation().clone();
         Ok(Scheduled { conversation, schedule: Arc::new(schedule) })
     }
 
@@ -143,7 +143,7 @@ impl Context<'_> {
         }
         keys::check_free("progress_key", new.progress_key.as_deref())?;
         let most = limits::SCHEDULES;
-        if self.room(key).schedules.len() >= most {
+        if self.room(key).schedules().len() >= most {
             let why = format!("a channel has at most {most} schedules");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
@@ -173,7 +173,7 @@ impl Context<'_> {
     /// A schedule that the caller may change: the caller is its author, the member it speaks for,
     /// or a moderator.
     fn schedule_to_change(&self, key: ConversationKey, uid: Uid) -> Result<Arc<Schedule>> {
-        let found = self.room(key).schedules.get(&uid).cloned();
+        let found = self.room(key).schedules().get(&uid).cloned();
         let old = found.ok_or_else(|| Refusal::not_found("schedule"))?;
         if ![old.source, old.maker].contains(&self.by.member) {
             self.must_govern()?;
@@ -187,7 +187,7 @@ impl Context<'_> {
         self.room_mut(key).remove_schedule(old.uid);
         let id = old.key();
         let of = |s: &&Arc<Stimulus>| s.state.is_open() && s.dedupe_key.as_ref() == Some(&id);
-        let open: Vec<_> = self.room(key).stimuli.values().filter(of).cloned().collect();
+        let open: Vec<_> = self.room(key).stimuli().values().filter(of).cloned().collect();
         for stimulus in open {
             let cancelled = self.cancelled(&stimulus, "its schedule was removed");
             self.end_stimulus(key, cancelled);
@@ -228,7 +228,7 @@ impl Context<'_> {
     pub(crate) fn fire_schedules(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        let due = room.schedules.values().filter(|s| s.next_at.is_some_and(|at| at <= now));
+        let due = room.schedules().values().filter(|s| s.next_at.is_some_and(|at| at <= now));
         for old in due.cloned().collect::<Vec<_>>() {
             let closed = self.room(key).is_closed();
             let fire = self.firing(&old);
@@ -244,7 +244,7 @@ impl Context<'_> {
             };
             // A firing that still waited was replaced by this one, and the schedule has recorded
             // that.
-            let known = self.room(key).schedules.get(&old.uid).cloned();
+            let known = self.room(key).schedules().get(&old.uid).cloned();
             let mut moved = Schedule::clone(&*known.unwrap_or(old));
             moved.fire(Firing { at: now, stimulus, how });
             self.room_mut(key).put_schedule(moved.arranged(now));
@@ -273,7 +273,7 @@ impl Context<'_> {
     /// A stimulus has ended. If a schedule made it, the schedule records the outcome.
     pub(crate) fn note_fired(&mut self, key: ConversationKey, stimulus: &Stimulus) {
         let Some(schedule) = self.schedule_of(key, stimulus.uid) else { return };
-        let told = |uid: Uid| self.room(key).open.values().any(|open| open.uid == uid);
+        let told = |uid: Uid| self.room(key).open().values().any(|open| open.uid == uid);
         let fired = match stimulus.said {
             Some(said) if told(said) => Fired::Open,
             Some(_) => Fired::Unanswered,
@@ -286,10 +286,10 @@ impl Context<'_> {
     /// told the result.
     pub(crate) fn schedule_settled(&mut self, at: EventRef, open: &Open) {
         let key = at.conversation;
-        if self.room(key).schedules.is_empty() {
+        if self.room(key).schedules().is_empty() {
             return;
         }
-        let all = self.room(key).schedules.values();
+        let all = self.room(key).schedules().values();
         let said = |s: &&Arc<Schedule>| s.firing_that_said(open.uid).is_some();
         let Some(schedule) = all.into_iter().find(said).cloned() else { return };
         let Some(fire) = schedule.firing_that_said(open.uid) else { return };
@@ -328,7 +328,7 @@ impl Context<'_> {
             false => format!("The schedule {title:?} was answered by {}.", names.join(", ")),
         };
         let maker = schedule.maker;
-        let told = maker != schedule.source && self.room(key).roster.contains_key(&maker);
+        let told = maker != schedule.source && self.room(key).roster().contains_key(&maker);
         let uid = Uid(fire.0.wrapping_add(1 << 8));
         Stimulus {
             uid,
@@ -348,7 +348,7 @@ impl Context<'_> {
 
     /// The schedule that this is a firing of.
     fn schedule_of(&self, key: ConversationKey, fire: Uid) -> Option<Arc<Schedule>> {
-        let all = self.room(key).schedules.values();
+        let all = self.room(key).schedules().values();
         let is_of = |s: &&Arc<Schedule>| s.firings.iter().any(|f| f.stimulus == fire);
         all.into_iter().find(is_of).cloned()
     }
@@ -367,7 +367,7 @@ impl Context<'_> {
     pub(crate) fn schedule_bound(&self, key: ConversationKey, stimulus: &Stimulus) -> Vec<Binding> {
         let fires = stimulus.kind == StimulusKind::ScheduleFire;
         let gone = |id: &Arc<str>| {
-            let mut all = self.room(key).schedules.values();
+            let mut all = self.room(key).schedules().values();
             keys::is_of_the_host(id) && !all.any(|schedule| schedule.key() == *id)
         };
         let id = stimulus.dedupe_key.clone().filter(|id| fires && !gone(id));

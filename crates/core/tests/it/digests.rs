@@ -53,7 +53,7 @@ fn who_follows_is_told_a_quarter_of_an_hour_after_the_first_message() {
 fn nobody_is_told_of_its_own_words_alone_and_where_nobody_follows_nothing_is_counted() {
     let mut house = House::new();
     house.says(BOB, "nobody follows here");
-    assert!(!house.ws.rooms().any(|room| room.tally.waits()));
+    assert!(!house.ws.rooms().any(|room| room.tally().waits()));
     house.pass(limits::DIGEST_MS * 2);
     follow(&mut house, BOB);
     house.says(BOB, "talking to myself");

@@ -305,7 +305,7 @@ impl House {
     pub fn open(&self, uid: Uid) -> Option<&Open> {
         let at = self.log.by_uid[&uid];
         let room = self.ws.room(at.conversation).expect("a room");
-        room.open.get(&at.seq).or_else(|| self.log.receipts.get(&at))
+        room.open().get(&at.seq).or_else(|| self.log.receipts.get(&at))
     }
 
     pub fn delivery(&self, uid: Uid, member: MemberKey) -> Option<&Delivery> {
@@ -318,7 +318,7 @@ impl House {
 
     /// How many events are logged, and every row beside them: what a refusal must leave alone.
     pub fn fingerprint(&self) -> String {
-        let rooms = self.ws.rooms().map(|r| (r.key(), r.head, r.open.clone()));
+        let rooms = self.ws.rooms().map(|r| (r.key(), *r.head(), r.open().clone()));
         let mut rooms: Vec<_> = rooms.collect();
         rooms.sort_by_key(|r| r.0);
         format!(
@@ -336,21 +336,21 @@ impl House {
         sessions.into_iter().for_each(|s| directory.set_connected(s, false, self.now));
         let mut again = Workspace::new(directory, self.ws.rooms().count() as u64);
         for room in self.ws.rooms() {
-            let (key, head) = (room.key(), room.head);
+            let (key, head) = (room.key(), *room.head());
             let receipts = self.log.receipts.keys();
             let pending = self.log.pending.iter();
             let events = self.log.events.values().filter(|e| e.conversation == key);
             let sent = events.clone().filter_map(|e| Some((e.at, e.idempotency?.key, e.seq)));
             let parts = Parts {
-                conversation: room.conversation.clone(),
+                conversation: room.conversation().clone(),
                 head,
-                roster: room.roster.iter().map(|(m, p)| (*m, *p)).collect(),
-                threads: room.threads.values().map(|t| (**t).clone()).collect(),
+                roster: room.roster().iter().map(|(m, p)| (*m, *p)).collect(),
+                threads: room.threads().values().map(|t| (**t).clone()).collect(),
                 digested: self.log.digested.get(&key).copied(),
-                gone: room.gone.iter().copied().collect(),
+                gone: room.gone().iter().copied().collect(),
                 stimuli: self.log.stimuli_of(key),
-                schedules: room.schedules.values().map(|s| (**s).clone()).collect(),
-                remote: room.remote.clone(),
+                schedules: room.schedules().values().map(|s| (**s).clone()).collect(),
+                remote: room.remote().cloned(),
                 sent: sent.collect(),
                 shared: false,
                 turns: self.log.turns_of(key),

@@ -62,9 +62,9 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
     assert_eq!((decision.rule, decision.directedness), (Rule::Delivered, Directedness::ToMe));
     assert_eq!(decision.policy, Policy::MustRespond);
     let room = house.ws.room(event.conversation).unwrap();
-    assert_eq!(room.conversation.kind, ConversationKind::Thread);
-    assert_eq!(room.roster.len(), 3, "the agent, and who stands in for others");
-    assert_eq!(&*room.conversation.settings.title, "general · Slack");
+    assert_eq!(room.conversation().kind, ConversationKind::Thread);
+    assert_eq!(room.roster().len(), 3, "the agent, and who stands in for others");
+    assert_eq!(&*room.conversation().settings.title, "general · Slack");
 
     let offer = house.take(SCOUT);
     assert_eq!(offer.came_with, Some(Secret("m1".into())));
@@ -78,7 +78,7 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
     let ended = RemoteNews::Ended { event: event.seq, answered: true, failed: false };
     let all = news(&mut house);
     assert!(all.contains(&RemoteNews::Said) && all.contains(&ended), "{all:?}");
-    let remote = house.ws.room(event.conversation).unwrap().remote.clone().unwrap();
+    let remote = house.ws.room(event.conversation).unwrap().remote().cloned().unwrap();
     assert_eq!((remote.said, remote.sent, remote.owes()), (said.seq, Seq(0), true));
     let through = said.seq;
     let sent = inboxes::SentBack { conversation: event.conversation, through };
@@ -86,7 +86,7 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
     house.run(By::host(), sent).unwrap();
     let back = inboxes::SentBack { conversation: event.conversation, through: Seq(1) };
     house.run(By::host(), back).unwrap();
-    let remote = house.ws.room(event.conversation).unwrap().remote.clone().unwrap();
+    let remote = house.ws.room(event.conversation).unwrap().remote().cloned().unwrap();
     assert_eq!((remote.sent, remote.owes()), (said.seq, false), "it never goes back");
 
     // The next message of the channel comes to the same conversation, of another channel to another.
@@ -111,7 +111,7 @@ fn of_several_hosts_one_sends_back_until_all_of_it_is_sent() {
         let answer = house.reply(&offer, "that").unwrap();
         (house.event(asked).conversation, house.event(answer).seq)
     };
-    let remote = |house: &House, key| house.ws.room(key).unwrap().remote.clone().unwrap();
+    let remote = |house: &House, key| house.ws.room(key).unwrap().remote().cloned().unwrap();
     let (key, first) = says(&mut house, 1, "m1");
     assert_eq!(remote(&house, key).sender, 1, "who decides it sends it");
     let (_, second) = says(&mut house, 2, "m2");
@@ -152,7 +152,7 @@ fn the_same_message_is_taken_once_and_its_newer_callback_counts() {
     assert_eq!(receive(&mut house, again).unwrap(), (first, true));
     assert_eq!(house.ws.directory().inboxes[&inbox.uid].channels, before);
     let at = at(house.event(first));
-    let remote = house.ws.room(at.conversation).unwrap().remote.clone().unwrap();
+    let remote = house.ws.room(at.conversation).unwrap().remote().cloned().unwrap();
     assert_eq!(remote.callbacks.len(), 1);
     assert_eq!(remote.callbacks[&at.seq].sealed, Secret("new".into()));
     assert_eq!(house.offers(SCOUT)[0].came_with, Some(Secret("m1".into())));
@@ -352,7 +352,7 @@ fn a_channel_may_change_its_name() {
     let (first, _) = receive(&mut house, from(1, "m1", "hello?")).unwrap();
     let title = |house: &House| {
         let room = house.ws.room(house.event(first).conversation).unwrap();
-        room.conversation.settings.title.to_string()
+        room.conversation().settings.title.to_string()
     };
     let channel = |title: &str| Channel { title: title.into(), ..from(1, "", "").channel };
     let renamed = Received { channel: channel("ops · Slack"), ..from(1, "m2", "hello?") };

@@ -59,7 +59,7 @@ pub(crate) struct Rows {
 impl Rows {
     fn write(&mut self, room: &Room, dirty: &Dirty) {
         if dirty.conversation {
-            self.conversation = Some(room.conversation.clone());
+            self.conversation = Some(room.conversation().clone());
         }
         for (member, participation) in &dirty.roster {
             match participation {
@@ -68,10 +68,10 @@ impl Rows {
             };
         }
         for key in &dirty.threads {
-            self.threads.insert(*key, room.threads[key].clone());
+            self.threads.insert(*key, room.threads()[key].clone());
         }
         for place in &dirty.gone {
-            match room.gone.contains(place) {
+            match room.gone().contains(place) {
                 true => self.gone.insert(*place),
                 false => self.gone.remove(place),
             };
@@ -91,7 +91,7 @@ impl Rows {
             };
         }
         if dirty.remote {
-            self.remote.clone_from(&room.remote);
+            self.remote = room.remote().cloned();
         }
         if let Some(remote) = &mut self.remote {
             remote.callbacks = callbacks;
@@ -100,12 +100,12 @@ impl Rows {
 
     fn of(room: &Room) -> Self {
         Self {
-            conversation: Some(room.conversation.clone()),
-            roster: room.roster.clone(),
-            threads: room.threads.clone(),
-            gone: room.gone.clone(),
-            schedules: room.schedules.clone(),
-            remote: room.remote.clone(),
+            conversation: Some(room.conversation().clone()),
+            roster: room.roster().clone(),
+            threads: room.threads().clone(),
+            gone: room.gone().clone(),
+            schedules: room.schedules().clone(),
+            remote: room.remote().cloned(),
         }
     }
 }
@@ -149,27 +149,27 @@ impl Log {
                 *gone = gone.erased().into();
             }
             for seq in &changed.dirty.messages {
-                self.messages.insert(at(*seq), room.messages[seq].clone());
+                self.messages.insert(at(*seq), room.messages()[seq].clone());
             }
             for seq in &changed.dirty.reopened {
                 self.receipts.remove(&at(*seq));
             }
             for seq in &changed.dirty.pending {
-                self.pending.insert(at(*seq), room.open[seq].clone());
+                self.pending.insert(at(*seq), room.open()[seq].clone());
             }
             for open in &changed.dirty.receipts {
                 self.pending.remove(&at(open.seq));
                 self.receipts.insert(at(open.seq), open.clone());
             }
             for (member, thread) in &changed.dirty.cursors {
-                let cursor = room.cursors[&(*member, *thread)];
+                let cursor = room.cursors()[&(*member, *thread)];
                 self.cursors.insert((conversation, *member, *thread), cursor);
             }
             if changed.dirty.digested {
-                self.digested.insert(conversation, room.tally.after);
+                self.digested.insert(conversation, room.tally().after);
             }
             for subject in &changed.dirty.turns {
-                let live = room.turns.get(*subject).filter(|_| room.turns.is_live(*subject));
+                let live = room.turns().get(*subject).filter(|_| room.turns().is_live(*subject));
                 match live {
                     Some(turn) => self.turns.insert((conversation, *subject), turn.clone()),
                     None => self.turns.remove(&(conversation, *subject)),
@@ -178,7 +178,8 @@ impl Log {
             let rows = self.rows.entry(conversation).or_default();
             rows.write(room, &changed.dirty);
             assert_eq!(*rows, Rows::of(room), "what changed is written");
-            let live = room.turns.subjects().filter(|(subject, _)| room.turns.is_live(*subject));
+            let live =
+                room.turns().subjects().filter(|(subject, _)| room.turns().is_live(*subject));
             let live = live.map(|(subject, turn)| (subject, turn.clone()));
             assert_eq!(self.turns_of(conversation), live.collect::<Vec<_>>(), "turns have rows");
             for (uid, stimulus) in &changed.dirty.stimuli {
@@ -188,9 +189,9 @@ impl Log {
                 };
             }
             for key in &changed.dirty.threads {
-                self.threads.insert(room.threads[key].uid, (conversation, *key));
+                self.threads.insert(room.threads()[key].uid, (conversation, *key));
             }
-            if let Some(remote) = room.remote.as_ref().filter(|_| changed.dirty.remote) {
+            if let Some(remote) = room.remote().filter(|_| changed.dirty.remote) {
                 self.remotes.insert((remote.inbox, remote.channel), conversation);
             }
             if let Some(base) = &changed.dirty.base {

@@ -198,9 +198,9 @@ fn an_agent_wakes_others_unasked_sixty_times_an_hour_until_a_person_speaks_to_it
         asks_besides(&mut house, by).expect("so many");
         house.now = house.now.plus(20);
     }
-    let before = house.ws.rooms().map(|room| room.head.seq.0).sum::<u64>();
+    let before = house.ws.rooms().map(|room| room.head().seq.0).sum::<u64>();
     assert_eq!(code(asks_besides(&mut house, by)), Code::RateLimited);
-    let after = house.ws.rooms().map(|room| room.head.seq.0).sum::<u64>();
+    let after = house.ws.rooms().map(|room| room.head().seq.0).sum::<u64>();
     assert!(after <= before + 3, "no more than the new conversation");
     // So with an edit that somebody would be told of; one that wakes nobody passes, and so does an answer.
     let mine = house.says(WRITER, "I am nobody's");

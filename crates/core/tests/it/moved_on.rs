@@ -14,7 +14,7 @@ const DEADLINE: i64 = limits::DEADLINE_MS as i64;
 fn holders(house: &House, root: Uid) -> Vec<MemberKey> {
     let event = house.event(root);
     let room = house.ws.room(event.conversation).expect("a room");
-    let turn = room.turns.get(event.seq);
+    let turn = room.turns().get(event.seq);
     turn.map(|t| t.leases.iter().map(|l| l.member).collect()).unwrap_or_default()
 }
 

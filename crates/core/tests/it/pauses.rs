@@ -116,9 +116,10 @@ fn go_on(house: &mut House, member: MemberKey, line: Line) -> Result<bool, Refus
 
 fn paused(house: &House, line: Line) -> bool {
     let rooms = &mut house.ws.rooms();
-    let room = rooms.find(|r| r.conversation.uid == line.conversation).expect("a room");
-    let thread =
-        line.thread.map(|uid| room.threads.values().find(|t| t.uid == uid).expect("a thread").key);
+    let room = rooms.find(|r| r.conversation().uid == line.conversation).expect("a room");
+    let thread = line
+        .thread
+        .map(|uid| room.threads().values().find(|t| t.uid == uid).expect("a thread").key);
     house.ws.is_paused(room, thread)
 }
 

@@ -79,13 +79,13 @@ fn change(
 }
 
 fn roster(house: &House, conversation: Uid) -> BTreeSet<MemberKey> {
-    let room = house.ws.rooms().find(|r| r.conversation.uid == conversation).unwrap();
-    room.roster.keys().copied().collect()
+    let room = house.ws.rooms().find(|r| r.conversation().uid == conversation).unwrap();
+    room.roster().keys().copied().collect()
 }
 
 fn completed(house: &House, conversation: Uid) -> Vec<Arc<Stimulus>> {
-    let room = house.ws.rooms().find(|r| r.conversation.uid == conversation).unwrap();
-    let all = room.stimuli.values().filter(|s| s.kind == StimulusKind::TaskCompleted);
+    let room = house.ws.rooms().find(|r| r.conversation().uid == conversation).unwrap();
+    let all = room.stimuli().values().filter(|s| s.kind == StimulusKind::TaskCompleted);
     all.cloned().collect()
 }
 
@@ -147,7 +147,7 @@ fn a_thread_knows_the_task_that_is_worked_on_in_it() {
         (open_thread(&mut house, ops, SCOUT), open_thread(&mut house, elsewhere, SCOUT));
     let task = task(&mut house, project, None, &[]);
     let bindings = |house: &House| -> Vec<_> {
-        let threads = house.ws.rooms().flat_map(|room| room.threads.values());
+        let threads = house.ws.rooms().flat_map(|room| room.threads().values());
         let of = threads.flat_map(|t| t.work.bindings.iter().map(|b| (t.uid, b.id.to_string())));
         of.collect()
     };

@@ -72,10 +72,10 @@ impl Things {
         let mut conversations = vec![UNKNOWN];
         let (mut threads, mut others) = (vec![UNKNOWN], vec![UNKNOWN]);
         for room in rooms.values() {
-            conversations.push(room.conversation.uid);
-            let in_order: BTreeMap<_, _> = room.threads.iter().collect();
+            conversations.push(room.conversation().uid);
+            let in_order: BTreeMap<_, _> = room.threads().iter().collect();
             threads.extend(in_order.values().map(|thread| thread.uid));
-            others.extend(room.schedules.keys().copied());
+            others.extend(room.schedules().keys().copied());
         }
         let mut events = vec![UNKNOWN];
         events.extend(house.log.events.values().map(|event| event.uid));
@@ -267,17 +267,17 @@ fn caller(house: &House, dice: &mut Dice) -> By {
 fn everything(house: &House) -> String {
     let mut rooms = BTreeMap::new();
     for room in house.ws.rooms() {
-        let roster: BTreeMap<_, _> = room.roster.iter().collect();
-        let threads: BTreeMap<_, _> = room.threads.iter().collect();
-        let (listeners, open, closed) = (&room.listeners, &room.open, &room.closed);
+        let roster: BTreeMap<_, _> = room.roster().iter().collect();
+        let threads: BTreeMap<_, _> = room.threads().iter().collect();
+        let (listeners, open, closed) = (room.listeners(), room.open(), room.closed());
         let state = format!(
             "{:?} {:?} {roster:?} {listeners:?} {threads:?} {open:?} {closed:?} {:?} {:?} {:?} {:?}",
-            room.conversation,
-            room.head,
-            room.stimuli,
-            room.schedules,
-            room.autonomous,
-            room.remote,
+            room.conversation(),
+            room.head(),
+            room.stimuli(),
+            room.schedules(),
+            room.autonomous(),
+            room.remote(),
         );
         rooms.insert(room.key(), state);
     }

@@ -42,8 +42,8 @@ fn house(quiet_ms: i64, in_thread: bool) -> (House, Uid) {
 }
 
 fn schedule(house: &House, uid: Uid) -> Schedule {
-    let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
-    Schedule::clone(&room.schedules[&uid])
+    let room = house.ws.rooms().find(|r| r.conversation().uid == house.ops).unwrap();
+    Schedule::clone(&room.schedules()[&uid])
 }
 
 fn results(house: &House, uid: Uid) -> Vec<Fired> {

@@ -23,8 +23,8 @@ fn set(
 }
 
 fn terms(house: &House, member: MemberKey) -> Option<Terms> {
-    let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
-    room.conversation.settings.seats.get(&member).cloned()
+    let room = house.ws.rooms().find(|r| r.conversation().uid == house.ops).unwrap();
+    room.conversation().settings.seats.get(&member).cloned()
 }
 
 fn uid(house: &House, session: SessionKey) -> Uid {

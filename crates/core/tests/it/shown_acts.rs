@@ -41,7 +41,7 @@ fn an_agent_seats_nobody_where_messages_are_that_they_could_not_read() {
     assert!(!held(house.try_run(by, seat(narrow, REVIEWER))), "who reads there anyway");
     assert!(!held(house.try_run(by, seat(house.ops, WRITER))));
     let sits = |room: &chorus_core::state::room::Room| {
-        room.conversation.uid == narrow && room.roster.contains_key(&BOB)
+        room.conversation().uid == narrow && room.roster().contains_key(&BOB)
     };
     assert!(!house.ws.rooms().any(sits));
     let decide = approvals::DecideApproval { approval: approval.uid, approved: true, reason: None };

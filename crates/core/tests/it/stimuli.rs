@@ -57,7 +57,7 @@ pub(crate) fn steer(
 }
 
 pub(crate) fn stimuli(house: &House) -> queue::Queue {
-    house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap().stimuli.clone()
+    house.ws.rooms().find(|r| r.conversation().uid == house.ops).unwrap().stimuli().clone()
 }
 
 fn state(house: &House, uid: Uid) -> StimulusState {
@@ -65,8 +65,8 @@ fn state(house: &House, uid: Uid) -> StimulusState {
 }
 
 pub(crate) fn threads(house: &House) -> Vec<Arc<Thread>> {
-    let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
-    let mut all: Vec<_> = room.threads.values().cloned().collect();
+    let room = house.ws.rooms().find(|r| r.conversation().uid == house.ops).unwrap();
+    let mut all: Vec<_> = room.threads().values().cloned().collect();
     all.sort_by_key(|t| t.key);
     all
 }

@@ -120,11 +120,11 @@ fn a_schedule_keeps_the_hop_of_its_turn_in_its_row_and_in_its_firings() {
         assert_eq!(read(schedule), Ok(schedule.clone()));
     }
     house.pass(65_000);
-    let room = house.ws.rooms().find(|r| r.conversation.uid == conversation).expect("ops");
-    let fired = room.schedules[&schedule.uid].clone();
+    let room = house.ws.rooms().find(|r| r.conversation().uid == conversation).expect("ops");
+    let fired = room.schedules()[&schedule.uid].clone();
     assert_eq!(read(&fired), Ok(Schedule::clone(&fired)));
     let fires: Vec<_> =
-        room.stimuli.values().filter(|s| s.dedupe_key == Some(schedule.key())).collect();
+        room.stimuli().values().filter(|s| s.dedupe_key == Some(schedule.key())).collect();
     assert!(!fires.is_empty() && fires.iter().all(|s| s.chain == schedule.chain), "{fires:?}");
     // A person who changes it has asked for it.
     let patch = SchedulePatch { text: Some("and now?".into()), ..SchedulePatch::default() };

@@ -259,10 +259,10 @@ proptest! {
             // What is refused changes nothing, so that the log still gives the same.
             let _ = work(&mut house, by, thread, change);
         }
-        let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).unwrap();
-        let again = replayed(&house, &room.conversation);
-        prop_assert_eq!(&again.threads, &room.threads);
-        for thread in room.threads.values() {
+        let room = house.ws.rooms().find(|r| r.conversation().uid == house.ops).unwrap();
+        let again = replayed(&house, room.conversation());
+        prop_assert_eq!(again.threads(), room.threads());
+        for thread in room.threads().values() {
             let bytes = codec::work(&thread.work);
             prop_assert_eq!(codec::read_work(&bytes), Ok((*thread.work).clone()));
         }

@@ -37,7 +37,7 @@ fn holders(house: &House, root: Uid) -> Vec<MemberKey> {
 fn leases(house: &House, root: Uid) -> Vec<Lease> {
     let event = house.event(root);
     let room = house.ws.room(event.conversation).expect("a room");
-    room.turns.get(event.seq).map(|t| t.leases.clone()).unwrap_or_default()
+    room.turns().get(event.seq).map(|t| t.leases.clone()).unwrap_or_default()
 }
 
 fn subject(house: &House, event: Uid) -> Seq {
@@ -62,7 +62,7 @@ fn two_that_are_asked_speak_one_after_the_other_in_the_thread_of_the_question() 
     assert_eq!(subject(&house, answer), house.event(root).seq, "said in the canonical thread");
     let thread = house.event(answer).thread.expect("a thread");
     let room = house.ws.room(house.event(root).conversation).expect("a room");
-    assert_eq!(room.threads[&thread].root, Some(house.event(root).seq));
+    assert_eq!(room.threads()[&thread].root, Some(house.event(root).seq));
 
     let second = house.take(REVIEWER);
     assert_eq!(second.entry.event.uid, root);
@@ -155,7 +155,7 @@ fn what_a_persons_message_pays_for_is_not_overspent_and_a_person_learns_who_wait
 fn thread_of(house: &House, event: Uid) -> Uid {
     let event = house.event(event);
     let room = house.ws.room(event.conversation).expect("a room");
-    room.threads[&event.thread.expect("in a thread")].uid
+    room.threads()[&event.thread.expect("in a thread")].uid
 }
 
 // covers: CHN-22

@@ -226,7 +226,7 @@ impl Play {
                 let thread = self.message(n).and_then(|uid| {
                     let event = self.house.event(uid).clone();
                     let room = self.house.ws.room(event.conversation)?;
-                    Some(room.threads.get(&event.thread?)?.uid)
+                    Some(room.thread(event.thread?)?.uid)
                 });
                 self.tries(self.house.by(ALICE), turns::Continue { conversation, thread });
             }
@@ -267,13 +267,13 @@ impl Play {
     fn check(&mut self) -> Result<(), TestCaseError> {
         for Subject { turn, causes, waiting, .. } in self.subjects() {
             let house = &self.house;
-            let room = house.ws.rooms().find(|r| r.conversation.uid == house.ops).expect("it");
+            let room = house.ws.rooms().find(|r| r.conversation().uid == house.ops).expect("it");
             let rules = room.turn_rules();
             prop_assert!(turn.leases.len() <= usize::from(rules.speakers).max(1) + 1);
             for (lease, cause) in turn.leases.iter().zip(causes) {
                 let directory = house.ws.directory();
                 prop_assert!(directory.is_agent(lease.member), "{lease:?} is no agent's");
-                let open = room.open.get(&lease.cause);
+                let open = room.open().get(&lease.cause);
                 let run = open.and_then(|o| o.delivery(lease.member));
                 prop_assert!(
                     run.is_some_and(takes_turns),
@@ -283,7 +283,7 @@ impl Play {
                     |o: &Open| o.deliveries.iter().any(|d| d.is_escalated() && d.is_open());
                 let left = |o: &Open| o.left().any(|m| m == lease.member) && escalated(o);
                 prop_assert!(!open.is_some_and(left), "{lease:?}: somebody else owes it");
-                prop_assert!(room.roster.contains_key(&lease.member), "{lease:?} has no seat");
+                prop_assert!(room.roster().contains_key(&lease.member), "{lease:?} has no seat");
             }
             let is_free = turn.leases.len() < usize::from(rules.speakers);
             for waits in waiting.iter().filter(|w| turn.lease(w.member).is_none()) {

@@ -35,14 +35,14 @@ fn change(house: &mut House, settings: SettingsPatch) {
 fn holders(house: &House, root: Uid) -> Vec<MemberKey> {
     let event = house.event(root);
     let room = house.ws.room(event.conversation).expect("a room");
-    let turn = room.turns.get(event.seq);
+    let turn = room.turns().get(event.seq);
     turn.map(|t| t.leases.iter().map(|l| l.member).collect()).unwrap_or_default()
 }
 
 fn thread_of(house: &House, event: Uid) -> Uid {
     let event = house.event(event);
     let room = house.ws.room(event.conversation).expect("a room");
-    room.threads[&event.thread.expect("in a thread")].uid
+    room.threads()[&event.thread.expect("in a thread")].uid
 }
 
 fn end(house: &mut House, offer: &Offer, how: Disposition) {
@@ -230,7 +230,7 @@ fn an_event_that_obliges_somebody_counts_like_chat() {
         let at = house.event(root);
         let room = house.ws.room(at.conversation).expect("a room");
         let thread = room.thread_of_root(at.seq).expect("the canonical thread");
-        (room.turn(at.seq).spent, room.threads[&thread].unattended)
+        (room.turn(at.seq).spent, room.threads()[&thread].unattended)
     };
     assert_eq!(spent(&house), (1, 1));
 
@@ -238,7 +238,7 @@ fn an_event_that_obliges_somebody_counts_like_chat() {
     let thread = {
         let at = house.event(root);
         let room = house.ws.room(at.conversation).expect("a room");
-        room.threads[&room.thread_of_root(at.seq).expect("a thread")].uid
+        room.threads()[&room.thread_of_root(at.seq).expect("a thread")].uid
     };
     for n in 0..20 {
         let status = Say::to(house.ops, &format!("deployed {n}/20")).in_thread(thread);

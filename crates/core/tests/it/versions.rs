@@ -14,14 +14,14 @@ use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
 fn root_of(house: &House, uid: Uid) -> Option<Uid> {
     let event = house.event(uid);
     let room = house.ws.room(event.conversation).expect("a room");
-    let root = room.threads.get(&event.thread?)?.root?;
-    room.tail.iter().find(|e| e.seq == root).map(|e| e.uid)
+    let root = room.thread(event.thread?)?.root?;
+    room.tail().iter().find(|e| e.seq == root).map(|e| e.uid)
 }
 
 fn thread_of(house: &House, uid: Uid) -> Uid {
     let event = house.event(uid);
     let room = house.ws.room(event.conversation).expect("a room");
-    room.threads[&event.thread.expect("in a thread")].uid
+    room.threads()[&event.thread.expect("in a thread")].uid
 }
 
 fn close(house: &mut House, by: chorus_core::model::caller::By, thread: Uid) {

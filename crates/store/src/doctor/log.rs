@@ -45,12 +45,12 @@ impl Look<'_> {
             Some(base) => Room::at_base(stored.clone(), &base),
             None => Room::new(stored.clone()),
         };
-        let (told, keys, hash) = (BTreeMap::new(), HashMap::new(), room.head.hash);
-        self.check_below(room.head.base)?;
-        let assets = assets::pinned(&room.conversation.settings).collect();
+        let (told, keys, hash) = (BTreeMap::new(), HashMap::new(), room.head().hash);
+        self.check_below(room.head().base)?;
+        let assets = assets::pinned(&room.conversation().settings).collect();
         let mut walk = Walk { room, told, assets, hash, keys, erased: BTreeSet::new() };
         loop {
-            let rows = self.page(walk.room.head.seq)?;
+            let rows = self.page(walk.room.head().seq)?;
             let ended = (rows.len() as u64) < PAGE;
             for (seq, row) in rows {
                 match row {
@@ -63,7 +63,7 @@ impl Look<'_> {
             }
             if ended {
                 for seq in &walk.erased {
-                    self.found(Some(*seq), "what it said is missing, and no erasure is logged");
+                    self.found(Some(*seq), "its content is missing, and no erasure is logged");
                 }
                 let Walk { room, told, assets, .. } = walk;
                 return Ok(Some(Replayed { room, told, assets }));
@@ -78,7 +78,10 @@ impl Look<'_> {
         let values = [self.workspace.into(), self.key.0.into(), base.0.into()];
         let left = self.db.one(sql, &values, |row| row.maybe_int(0))?.flatten();
         if let Some(seq) = left {
-            self.found(Some(Seq(seq)), format!("it is there, and all up to {base} was dropped"));
+            self.found(
+                Some(Seq(seq)),
+                format!("it still exists, but everything up to {base} was dropped"),
+            );
         }
         Ok(())
     }
@@ -103,16 +106,16 @@ impl Look<'_> {
     fn step(&mut self, walk: &mut Walk, event: Arc<Event>) {
         self.report.events += 1;
         let seq = event.seq;
-        let expected = walk.room.head.seq.next();
+        let expected = walk.room.head().seq.next();
         if seq != expected {
             self.found(Some(expected), format!("it is missing; the next one is {seq}"));
-            walk.room.head.seq = Seq(seq.0 - 1);
+            walk.room.skip_to(seq);
         } else if event.chain(&walk.hash) != event.hash {
             self.found(Some(seq), "its hash does not follow from the one before it");
         }
         walk.hash = event.hash;
         self.check_content(walk, &event);
-        if event.at < walk.room.head.last_at {
+        if event.at < walk.room.head().last_at {
             self.found(Some(seq), "it is older than the one before it");
         }
         self.check_thread(walk, &event);
@@ -130,27 +133,27 @@ impl Look<'_> {
             Some(salt) => {
                 let content = Event::content_hash(salt, &codec::body(&event.change));
                 if content != event.content_hash {
-                    self.found(Some(event.seq), "its content is not what was hashed");
+                    self.found(Some(event.seq), "its content does not match its hash");
                 }
             }
             None if event.change != event.change.blank() => {
-                self.found(Some(event.seq), "it has no salt, and says something");
+                self.found(Some(event.seq), "it has no salt, but it has content");
             }
             None => {
                 walk.erased.insert(event.seq);
             }
         }
         if let Change::Erased { events, .. } = &event.change {
-            for seq in events.iter().filter(|seq| **seq > walk.room.head.base) {
+            for seq in events.iter().filter(|seq| **seq > walk.room.head().base) {
                 if !walk.erased.remove(seq) {
-                    self.found(Some(*seq), "its erasure is logged, and it still says something");
+                    self.found(Some(*seq), "its erasure is logged, but it still has content");
                 }
             }
         }
     }
 
     fn check_thread(&mut self, walk: &Walk, event: &Event) {
-        let thread = event.thread.and_then(|t| walk.room.threads.get(&t));
+        let thread = event.thread.and_then(|t| walk.room.thread(t));
         if event.thread.is_some() && thread.is_none() {
             self.found(Some(event.seq), "it is in a thread that was not opened before it");
         }

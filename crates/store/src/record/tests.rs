@@ -175,18 +175,18 @@ fn a_room_is_loaded_as_it_was_written() {
     record(&*ground.db, 1, &ground.workspace, &changes).unwrap();
     let loaded = ground.stored().load(key).unwrap().unwrap();
     let kept = ground.workspace.room(key).unwrap();
-    assert_eq!(loaded.conversation, kept.conversation);
-    assert_eq!(loaded.head, kept.head);
-    assert_eq!(loaded.roster, kept.roster);
-    assert_eq!(loaded.listeners, kept.listeners);
-    assert_eq!(loaded.threads, kept.threads);
-    assert_eq!(loaded.tail, kept.tail);
+    assert_eq!(loaded.conversation(), kept.conversation());
+    assert_eq!(loaded.head(), kept.head());
+    assert_eq!(loaded.roster(), kept.roster());
+    assert_eq!(loaded.listeners(), kept.listeners());
+    assert_eq!(loaded.threads(), kept.threads());
+    assert_eq!(loaded.tail(), kept.tail());
     assert_eq!(open(&loaded), open(kept));
     assert!(!open(kept).is_empty());
-    for event in &kept.tail {
+    for event in kept.tail() {
         let key = event.idempotency.unwrap().key;
-        assert_eq!(loaded.sent.get(&key), kept.sent.get(&key));
-        assert_eq!(loaded.sent.get(&key), Some(event.seq));
+        assert_eq!(loaded.sent().get(&key), kept.sent().get(&key));
+        assert_eq!(loaded.sent().get(&key), Some(event.seq));
     }
 }
 
@@ -195,22 +195,22 @@ fn a_room_is_the_replay_of_its_log() {
     let mut ground = Ground::new();
     let key = ground.live();
     let kept = ground.workspace.room(key).unwrap();
-    let mut replayed = Room::new((*kept.conversation).clone());
+    let mut replayed = Room::new((**kept.conversation()).clone());
     for event in crate::event::after(&*ground.db, 1, key, Seq(0), 1_000).unwrap() {
         replayed.apply(&event);
     }
-    assert_eq!(replayed.roster, kept.roster);
-    assert_eq!(replayed.threads, kept.threads);
-    assert_eq!((replayed.head.seq, replayed.head.hash), (kept.head.seq, kept.head.hash));
+    assert_eq!(replayed.roster(), kept.roster());
+    assert_eq!(replayed.threads(), kept.threads());
+    assert_eq!((replayed.head().seq, replayed.head().hash), (kept.head().seq, kept.head().hash));
     let changed: BTreeMap<_, _> =
-        replayed.messages.iter().filter(|(_, state)| !state.is_plain()).collect();
+        replayed.messages().iter().filter(|(_, state)| !state.is_plain()).collect();
     let rows = crate::message::all(&*ground.db, 1, key).unwrap();
     assert_eq!(changed.into_iter().map(|(s, m)| (*s, m.clone())).collect::<Vec<_>>(), rows);
 }
 
 /// The open events, without what a restart deliberately changes.
 fn open(room: &Room) -> Vec<(Seq, Uid, Arc<chorus_core::model::attention::Attention>, Vec<u16>)> {
-    let open = room.open.values();
+    let open = room.open().values();
     open.map(|o| {
         (o.seq, o.uid, o.attention.clone(), o.deliveries.iter().map(|d| d.attempt).collect())
     })

@@ -49,11 +49,11 @@ impl Mend<'_> {
         if !self.head(head.as_ref(), &replayed.room)? {
             return Ok(None);
         }
-        self.row(stored.as_ref(), &replayed.room.conversation)?;
+        self.row(stored.as_ref(), replayed.room.conversation())?;
         self.seats(&replayed.room)?;
         self.threads(&replayed.room)?;
         self.messages(&replayed.room)?;
-        self.asset_references(replayed.room.head.base, replayed.assets)?;
+        self.asset_references(replayed.room.head().base, replayed.assets)?;
         Ok(Some(replayed.told))
     }
 
@@ -62,26 +62,26 @@ impl Mend<'_> {
     fn head(&mut self, stored: Option<&Head>, room: &Room) -> Result<bool> {
         let (db, workspace) = (self.of.db, self.of.workspace);
         let Some(stored) = stored else {
-            let head = Head { version: 1, settled: Seq(0), ..room.head };
+            let head = Head { version: 1, settled: Seq(0), ..*room.head() };
             conversation::put_head(db, workspace, self.key, &head)?;
             self.mended(Part::Head, None, "it was missing, or could not be read");
             return Ok(true);
         };
-        let same_end = stored.hash == room.head.hash;
+        let same_end = stored.hash == room.head().hash;
         if !same_end {
             let there = event::hash_of(db, workspace, self.at(stored.seq))?;
-            if stored.seq >= room.head.seq || there != Some(stored.hash) {
+            if stored.seq >= room.head().seq || there != Some(stored.hash) {
                 return Ok(false);
             }
         }
         let head = Head {
             version: stored.version,
-            settled: stored.settled.min(room.head.seq),
-            ..room.head
+            settled: stored.settled.min(room.head().seq),
+            ..*room.head()
         };
         if head != *stored {
             conversation::put_head(db, workspace, self.key, &head)?;
-            self.mended(Part::Head, None, "it was not what the log says");
+            self.mended(Part::Head, None, "it differed from the log");
         }
         Ok(true)
     }
@@ -89,7 +89,7 @@ impl Mend<'_> {
     fn row(&mut self, stored: Option<&Conversation>, replayed: &Conversation) -> Result<()> {
         if stored != Some(replayed) {
             conversation::put(self.of.db, self.of.workspace, replayed)?;
-            self.mended(Part::Conversation, None, "its row was not what the log says");
+            self.mended(Part::Conversation, None, "its row differed from the log");
         }
         Ok(())
     }
@@ -100,19 +100,19 @@ impl Mend<'_> {
         let stored = self.readable(stored, &conversation::ROSTER)?;
         let stored: BTreeMap<_, _> = stored.into_iter().collect();
         let members: BTreeSet<MemberKey> =
-            stored.keys().chain(room.roster.keys()).copied().collect();
+            stored.keys().chain(room.roster().keys()).copied().collect();
         for member in members {
-            let seat = room.roster.get(&member);
+            let seat = room.roster().get(&member);
             if stored.get(&member) != seat {
                 conversation::put_seat(db, workspace, key, member, seat.copied())?;
-                let what = format!("that of member {member} was not what the log says");
+                let what = format!("that of member {member} differed from the log");
                 self.mended(Part::Seat, None, what);
             }
         }
         let left: BTreeSet<_> = departed::all(db, workspace, key)?.into_iter().collect();
-        for place in left.symmetric_difference(&room.gone) {
-            departed::set(db, workspace, key, *place, room.gone.contains(place))?;
-            let what = format!("whether member {} has left was not what the log says", place.0);
+        for place in left.symmetric_difference(room.gone()) {
+            departed::set(db, workspace, key, *place, room.gone().contains(place))?;
+            let what = format!("whether member {} has left differed from the log", place.0);
             self.mended(Part::Seat, None, what);
         }
         Ok(())
@@ -122,14 +122,14 @@ impl Mend<'_> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
         let stored = self.readable(thread::all(db, workspace, key), &thread::THREAD)?;
         let stored: BTreeMap<ThreadKey, Thread> = stored.into_iter().map(|t| (t.key, t)).collect();
-        for surplus in stored.keys().filter(|t| !room.threads.contains_key(t)) {
+        for surplus in stored.keys().filter(|t| !room.threads().contains_key(t)) {
             thread::remove(db, workspace, key, *surplus)?;
             let what = "it is not in the log".to_owned();
             self.mended(Part::Thread, Some(Seq(surplus.0)), what);
         }
         // Conflicting public ids and roots are removed by now.
         db.flush()?;
-        let mut opened: Vec<_> = room.threads.values().collect();
+        let mut opened: Vec<_> = room.threads().values().collect();
         opened.sort_by_key(|thread| thread.key);
         for thread in opened {
             self.thread(stored.get(&thread.key), thread)?;
@@ -149,12 +149,12 @@ impl Mend<'_> {
             Some(stored) => {
                 let fields = differing(stored, replayed);
                 if !fields.is_empty() {
-                    let what = format!("its {} was not what the log says", fields.join(", "));
+                    let what = format!("its {} differed from the log", fields.join(", "));
                     self.mended(Part::Thread, seq, what);
                 }
                 let fields = differing_work(stored, replayed);
                 if !fields.is_empty() {
-                    let what = format!("its {} was not what the log says", fields.join(", "));
+                    let what = format!("its {} differed from the log", fields.join(", "));
                     self.mended(Part::Work, seq, what);
                 }
             }
@@ -166,19 +166,15 @@ impl Mend<'_> {
         let (db, workspace, key) = (self.of.db, self.of.workspace, self.key);
         let stored = self.readable(message::all(db, workspace, key), &message::MESSAGE)?;
         let stored: BTreeMap<Seq, MessageState> = stored.into_iter().collect();
-        let changed = room.messages.iter().filter(|(_, state)| !state.is_plain());
+        let changed = room.messages().iter().filter(|(_, state)| !state.is_plain());
         let seqs: BTreeSet<Seq> = stored.keys().copied().chain(changed.map(|(s, _)| *s)).collect();
         for seq in seqs {
-            let state = room.messages.get(&seq).cloned().unwrap_or_default();
+            let state = room.messages().get(&seq).cloned().unwrap_or_default();
             if stored.get(&seq).cloned().unwrap_or_default() != state
                 || (state.is_plain() && stored.contains_key(&seq))
             {
                 message::put(db, workspace, EventRef { conversation: key, seq }, &state)?;
-                self.mended(
-                    Part::Message,
-                    Some(seq),
-                    "what became of it was not what the log says",
-                );
+                self.mended(Part::Message, Some(seq), "its state differed from the log");
             }
         }
         Ok(())
@@ -191,7 +187,7 @@ impl Mend<'_> {
         for (seq, asset) in stored.symmetric_difference(&refs) {
             let refers = refs.contains(&(*seq, *asset));
             asset::set_ref(db, workspace, key, *seq, *asset, refers)?;
-            let what = "whether it refers to a file was not what the log says";
+            let what = "its references to files differed from the log";
             self.mended(Part::AssetReference, Some(*seq), what);
         }
         Ok(())

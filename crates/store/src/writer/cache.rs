@@ -40,9 +40,9 @@ impl Ages {
         if count <= ROOMS + SLACK {
             return Some(count);
         }
-        let idle = workspace
-            .rooms()
-            .filter(|r| r.open.is_empty() && !r.is_dirty() && !r.tally.waits() && !r.has_stimuli());
+        let idle = workspace.rooms().filter(|r| {
+            r.open().is_empty() && !r.is_dirty() && !r.tally().waits() && !r.has_stimuli()
+        });
         let mut idle: Vec<_> =
             idle.map(|r| (self.used.get(&r.key()).copied().unwrap_or(0), r.key())).collect();
         idle.sort_unstable();

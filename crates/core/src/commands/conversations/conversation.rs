@@ -30,7 +30,7 @@ impl Context<'_> {
         check_visibility(kind, settings.visibility)?;
         check_settings(&settings)?;
         let key = self.establish(me.key, kind, settings, members)?;
-        Ok(self.room(key).conversation.clone())
+        Ok(self.room(key).conversation().clone())
     }
 
     /// Creates a conversation. The creator and these members become its members.
@@ -75,7 +75,7 @@ impl Context<'_> {
     ) -> Result<Arc<Conversation>> {
         let key = self.room_by_uid(uid)?;
         self.must_govern()?;
-        let mut settings = self.room(key).conversation.settings.clone();
+        let mut settings = self.room(key).conversation().settings.clone();
         let text = |new: Option<String>, old: &mut Arc<str>| {
             if let Some(new) = new {
                 *old = new.into();
@@ -85,7 +85,7 @@ impl Context<'_> {
         text(patch.description, &mut settings.description);
         text(patch.purpose, &mut settings.purpose);
         if let Some(visibility) = patch.visibility {
-            check_visibility(self.room(key).conversation.kind, visibility)?;
+            check_visibility(self.room(key).conversation().kind, visibility)?;
             settings.visibility = visibility;
         }
         settings.archived = patch.archived.unwrap_or(settings.archived);
@@ -111,8 +111,8 @@ impl Context<'_> {
         if settings.archived {
             self.must_not_be_default(key)?;
         }
-        if settings != self.room(key).conversation.settings {
-            let is_closing = settings.archived && !self.room(key).conversation.settings.archived;
+        if settings != self.room(key).conversation().settings {
+            let is_closing = settings.archived && !self.room(key).conversation().settings.archived;
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
             if is_closing {
                 self.stop_runs(key)?;
@@ -122,13 +122,13 @@ impl Context<'_> {
             self.review_pauses(key)?;
             self.arrange_stimuli(key);
         }
-        Ok(self.room(key).conversation.clone())
+        Ok(self.room(key).conversation().clone())
     }
 
     /// Stops all runs, because nothing can be posted any more. They wait to be offered again if
     /// that changes.
     fn stop_runs(&mut self, key: ConversationKey) -> Result<()> {
-        let open: Vec<Seq> = self.room(key).open.keys().copied().collect();
+        let open: Vec<Seq> = self.room(key).open().keys().copied().collect();
         for seq in open {
             let at = EventRef { conversation: key, seq };
             let Some(open) = self.room_mut(key).open_mut(seq) else { continue };
@@ -151,7 +151,7 @@ impl Context<'_> {
     fn check_lead(&self, key: ConversationKey, lead: Option<MemberKey>) -> Result<()> {
         let Some(member) = lead else { return Ok(()) };
         self.must_be_member(member)?;
-        if !self.room(key).roster.contains_key(&member) {
+        if !self.room(key).roster().contains_key(&member) {
             return Err(Refusal::invalid("a channel's lead is on its roster; add it first").into());
         }
         Ok(())
@@ -159,7 +159,7 @@ impl Context<'_> {
 
     pub(super) fn set_cursor(&mut self, uid: Uid, read: Seq) -> Result<()> {
         let key = self.room_by_uid(uid)?;
-        let head = self.room(key).head.seq;
+        let head = self.room(key).head().seq;
         self.move_cursor(key, None, read, head)
     }
 
@@ -178,7 +178,7 @@ impl Context<'_> {
         last: Seq,
     ) -> Result<()> {
         let me = self.me()?.key;
-        let old = match self.room(key).cursors.get(&(me, thread)) {
+        let old = match self.room(key).cursors().get(&(me, thread)) {
             Some(cursor) => *cursor,
             None => self.facts.cursor(key, me, thread)?,
         };

@@ -30,19 +30,19 @@ impl Context<'_> {
             None => None,
         };
         if member != self.by.member && self.me()?.is_agent() {
-            let why = "an agent leaves for itself only; a person may ask others to";
+            let why = "an agent can leave only for itself; a person may ask others to leave";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         self.must_be_member(member)?;
         if !self.directory().is_agent(member) {
-            let why = "only agents are asked to leave; people are never told what they do not want";
+            let why = "only agents can be asked to leave";
             return Err(Refusal::invalid(why).into());
         }
         let room = self.room(key);
-        if room.conversation.kind == ConversationKind::Dm {
-            return Err(Refusal::invalid("a direct conversation is not left; stop writing").into());
+        if room.conversation().kind == ConversationKind::Dm {
+            return Err(Refusal::invalid("a direct conversation cannot be left").into());
         }
-        if !room.roster.contains_key(&member) {
+        if !room.roster().contains_key(&member) {
             return Err(Refusal::not_found("member in this conversation").into());
         }
         self.withdraw(key, thread, member, self.drawn.uid)?;
@@ -78,7 +78,7 @@ impl Context<'_> {
         let owed = self.ws.owed.get(&member).into_iter().flatten();
         let here: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
         for at in here {
-            let open = self.room(key).open.get(&at.seq);
+            let open = self.room(key).open().get(&at.seq);
             if open.is_some_and(|o| thread.is_none() || o.thread == thread) {
                 self.take_from(at, member, "asked to leave")?;
             }

@@ -28,29 +28,29 @@ impl Context<'_> {
         let key = self.seat_to_change(uid, member)?;
         let settings = self.with_terms(key, member, terms)?;
         self.sit_by_right(key, member);
-        if self.room(key).roster.get(&member) != Some(&participation) {
+        if self.room(key).roster().get(&member) != Some(&participation) {
             self.log_plain(key, self.drawn.uid, Change::Joined { member, participation })?;
         }
-        if settings != self.room(key).conversation.settings {
+        if settings != self.room(key).conversation().settings {
             let pinned = |s: &Settings| s.pinned_session(member);
-            let moves = pinned(&settings) != pinned(&self.room(key).conversation.settings);
+            let moves = pinned(&settings) != pinned(&self.room(key).conversation().settings);
             let change = Change::SettingsChanged(settings);
             self.log_plain(key, derived(self.drawn.uid, 0), change)?;
             if moves {
                 self.offer_anew(key, member)?;
             }
         }
-        Ok(self.room(key).conversation.clone())
+        Ok(self.room(key).conversation().clone())
     }
 
     pub(super) fn remove_seat(&mut self, uid: Uid, member: MemberKey) -> Result<Arc<Conversation>> {
         let key = self.seat_to_change(uid, member)?;
         self.must_not_be_mirrored(key, member)?;
-        if self.room(key).roster.contains_key(&member) {
+        if self.room(key).roster().contains_key(&member) {
             self.log_plain(key, self.drawn.uid, Change::Left { member })?;
             self.drop_deliveries(key, member)?;
         }
-        Ok(self.room(key).conversation.clone())
+        Ok(self.room(key).conversation().clone())
     }
 
     fn seat_to_change(&mut self, uid: Uid, member: MemberKey) -> Result<ConversationKey> {
@@ -69,14 +69,14 @@ impl Context<'_> {
         member: MemberKey,
         patch: TermsPatch,
     ) -> Result<Settings> {
-        let mut settings = self.room(key).conversation.settings.clone();
+        let mut settings = self.room(key).conversation().settings.clone();
         let old = settings.seats.get(&member).cloned().unwrap_or_default();
         let new = old.changed(patch);
         if new == old {
             return Ok(settings);
         }
         if !self.directory().is_agent(member) {
-            let why = "a person goes by its own name, and has no sessions: it is an agent's seat of which more is set";
+            let why = "a name and a session can be set for an agent's membership only";
             return Err(Refusal::invalid(why).into());
         }
         check_title("display name", new.name.as_deref())?;
@@ -102,8 +102,7 @@ impl Context<'_> {
         }
         let most = limits::SEATS_SET;
         if settings.seats.len() > most {
-            let why =
-                format!("more than names and ways to take part is set about {most} seats at most");
+            let why = format!("a conversation has settings for at most {most} memberships");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         Ok(settings)
@@ -132,7 +131,7 @@ impl Context<'_> {
         reason: &'static str,
     ) -> Result<()> {
         let now = self.now;
-        let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
+        let Some(open) = self.room(at.conversation).open().get(&at.seq) else { return Ok(()) };
         let holds = open.claim.is_some_and(|c| c.holder == member);
         let before = open.delivery(member).filter(|d| d.is_open()).cloned();
         let room = self.room_mut(at.conversation);
@@ -157,7 +156,7 @@ impl Context<'_> {
         let owed = self.ws.owed.get(&member).into_iter().flatten();
         let owed: Vec<EventRef> = owed.copied().filter(|at| at.conversation == key).collect();
         for at in owed {
-            let delivery = self.room(key).open.get(&at.seq).and_then(|o| o.delivery(member));
+            let delivery = self.room(key).open().get(&at.seq).and_then(|o| o.delivery(member));
             let Some(delivery) = delivery.cloned() else { continue };
             match delivery.state {
                 State::Offered { session, .. } if !self.may_ask(key, member, session) => {
@@ -184,7 +183,7 @@ impl Context<'_> {
         member: MemberKey,
         session: SessionKey,
     ) -> bool {
-        let Some(pinned) = self.room(key).conversation.settings.pinned_session(member) else {
+        let Some(pinned) = self.room(key).conversation().settings.pinned_session(member) else {
             return true;
         };
         self.directory().sessions.get(&session).is_some_and(|s| s.uid == pinned)

@@ -90,8 +90,8 @@ impl Command for ChangeConversation {
         let key = run.room_by_uid(*conversation)?;
         let room = run.room(key);
         let opens = settings.visibility == Some(Visibility::Public)
-            && room.conversation.settings.visibility != Visibility::Public;
-        let newest = EventRef { conversation: key, seq: room.head.seq };
+            && room.conversation().settings.visibility != Visibility::Public;
+        let newest = EventRef { conversation: key, seq: room.head().seq };
         let texts = [
             ("description", &settings.description),
             ("purpose", &settings.purpose),
@@ -102,7 +102,7 @@ impl Command for ChangeConversation {
         if opens {
             fields.push(("visibility", "public".to_owned()));
         }
-        let pinned = &room.conversation.settings.pins;
+        let pinned = &room.conversation().settings.pins;
         let pins = settings.pins.iter().flatten().copied();
         let files: Vec<Uid> = pins.filter(|pin| !pinned.contains(pin)).collect();
         if !files.is_empty() {

@@ -54,9 +54,9 @@ impl Context<'_> {
             room.must_store(at.seq);
         }
         // Accepting keeps the turn, even after a reminder.
-        let is_news = |subject| room.turns.get(subject)?.lease(member).filter(|l| !l.accepted);
+        let is_news = |subject| room.turns().get(subject)?.lease(member).filter(|l| !l.accepted);
         if let Some(subject) = subject.filter(|subject| is_news(*subject).is_some()) {
-            room.turns.note(subject);
+            room.note_subject(subject);
         }
         self.ws.count_running(member, false, true);
         self.note_told(at)?;
@@ -92,7 +92,8 @@ impl Context<'_> {
         let session = self.by.session.ok_or_else(never_offered)?;
         self.load(at.conversation)?;
         let room = self.room(at.conversation);
-        let open = room.open.get(&at.seq).or_else(|| room.closed.iter().find(|o| o.seq == at.seq));
+        let open =
+            room.open().get(&at.seq).or_else(|| room.closed().iter().find(|o| o.seq == at.seq));
         if open.and_then(|o| o.delivery(self.by.member)).is_none_or(|d| d.attempt == 0) {
             return Err(never_offered().into());
         }
@@ -114,11 +115,11 @@ impl Context<'_> {
         })?;
         self.load(at.conversation)?;
         self.must_sit(at.conversation)?;
-        let receipt = match self.room(at.conversation).open.contains_key(&at.seq) {
+        let receipt = match self.room(at.conversation).open().contains_key(&at.seq) {
             true => None,
             false => self.recall(at)?.receipt,
         };
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let Some(open) = open.filter(|o| o.delivery(me).is_some_and(|d| d.attempt > 0)) else {
             return Err(never_offered().into());
         };
@@ -133,7 +134,7 @@ impl Context<'_> {
             }
         }
         Ok(Working {
-            conversation: self.room(at.conversation).conversation.clone(),
+            conversation: self.room(at.conversation).conversation().clone(),
             event,
             only,
             remote: self.came_with(at, me).map(|_| RemoteRun { event: at.seq, is_open }),
@@ -146,8 +147,8 @@ impl Context<'_> {
     pub(super) fn may_act_unasked(&mut self, conversation: Uid, shows: bool) -> Result<()> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
-        if !self.room(key).conversation.settings.proactive {
-            let why = "this channel gives out no callbacks to speak unasked";
+        if !self.room(key).conversation().settings.proactive {
+            let why = "this channel does not let agents speak unprompted through a callback";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         if shows && self.carries_into(key)? {
@@ -162,7 +163,7 @@ impl Context<'_> {
     fn begun_last(&self) -> Option<EventRef> {
         let session = self.by.session?;
         let began = |at: &EventRef| {
-            let open = self.ws.rooms.get(&at.conversation)?.open.get(&at.seq)?;
+            let open = self.ws.rooms.get(&at.conversation)?.open().get(&at.seq)?;
             match open.delivery(self.by.member)?.state {
                 State::Accepted { session: holder, at, .. } if holder == session => Some(at),
                 _ => None,
@@ -223,7 +224,8 @@ impl Context<'_> {
     /// The session's active run, if it has exactly one.
     fn only_run(&self, session: SessionKey) -> Option<EventRef> {
         let runs = |at: &EventRef| {
-            let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
+            let open =
+                self.ws.rooms.get(&at.conversation).and_then(|room| room.open().get(&at.seq));
             let mine = open.and_then(|open| open.delivery(self.by.member));
             mine.is_some_and(|d| d.session() == Some(session) && d.is_under_way())
         };

@@ -25,7 +25,7 @@ impl Context<'_> {
         let session = self.by.session;
         let epoch = session.and_then(|session| self.carries_to(session));
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open_mut(at.seq) else {
+        let Some(open) = room.stored_mut(at.seq) else {
             return Err(Refusal::not_found("event").into());
         };
         let own = open.delivery(me.key).filter(|d| is_held_anyway(d));
@@ -62,7 +62,6 @@ impl Context<'_> {
         }
         let withdrawn = open.withdraw_others(me.key, now);
         let delivery = open.delivery(me.key).cloned();
-        room.must_store(at.seq);
         if began && me.is_agent() {
             self.ws.count_running(me.key, false, true);
         }
@@ -103,7 +102,7 @@ impl Context<'_> {
     /// Another member's claim blocks this one once its holder has accepted; so does an addressee's
     /// own delivery.
     fn check_claimable(&self, at: EventRef, me: MemberKey, receipt: Option<&Open>) -> Result<()> {
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt);
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt);
         let Some(open) = open else { return Ok(()) };
         if open.claim.is_some_and(|c| c.bars(me, self.now) && c.accepted) {
             return Err(claimed_by_other().into());
@@ -126,7 +125,7 @@ impl Context<'_> {
         let at = self.event_by_uid(uid, "event")?;
         let me = self.me()?.key;
         let at = self.newest_of(at, me)?;
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let Some(claim) = open.and_then(|o| o.claim) else {
             return Err(Refusal::new(Code::Conflict, "nobody holds a claim on this event").into());
         };
@@ -147,28 +146,24 @@ impl Context<'_> {
     pub(crate) fn pass_on(&mut self, at: EventRef) -> Result<()> {
         let people = self.ws.people();
         let room = self.room(at.conversation);
-        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open().get(&at.seq) else { return Ok(()) };
         let fence = highest_fence(open);
         let candidates = open.attention.told.iter().filter(|t| {
             t.decision.rule == Rule::RoleMentionOther
                 && open.delivery(t.member).is_none()
-                && room.roster.contains_key(&t.member)
+                && room.roster().contains_key(&t.member)
         });
         let next = candidates.map(|t| t.member).min_by_key(|m| people.preference(*m));
         let now = self.now;
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
+        let Some(open) = room.stored_mut(at.seq) else { return Ok(()) };
         open.claim = None;
-        let Some(member) = next else {
-            room.must_store(at.seq);
-            return Ok(());
-        };
+        let Some(member) = next else { return Ok(()) };
         let knock = Decision { mode: Mode::Notify, ..role_decision() };
         let mut delivery = Delivery::new(&Told { member, decision: knock });
         delivery.set_fence(fence + 1);
         open.deliveries.push(delivery);
         open.claim = Some(Claim::new(member, fence + 1, false, now));
-        room.must_store(at.seq);
         self.ws.granted.insert(member, now);
         self.offer(at, member)?;
         self.ws.track(at);
@@ -180,7 +175,7 @@ impl Context<'_> {
     /// the claim is removed.
     pub(super) fn claim_expired(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
-        let Some(open) = self.room(at.conversation).open.get(&at.seq) else { return Ok(()) };
+        let Some(open) = self.room(at.conversation).open().get(&at.seq) else { return Ok(()) };
         let Some(claim) = open.claim.filter(|c| !c.is_live(now)) else { return Ok(()) };
         if open.delivery(claim.holder).is_some_and(Delivery::stands_still) {
             return Ok(());

@@ -33,7 +33,7 @@ impl Context<'_> {
         let until = until.unwrap_or(now.plus(self.ws.deferral.0));
         check_time(until, now)?;
         let receipt = self.recall(at)?.receipt;
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let Some(delivery) = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0) else {
             return Err(never_offered().into());
         };
@@ -96,7 +96,7 @@ impl Context<'_> {
             let owed = self.ws.owed.get(&member).into_iter().flatten();
             let here = owed.copied().filter(|at| at.conversation == key && at.seq < event.seq);
             for at in here.collect::<Vec<_>>() {
-                let open = self.room(key).open.get(&at.seq);
+                let open = self.room(key).open().get(&at.seq);
                 let Some(open) = open.filter(|o| o.author == actor && o.thread == event.thread)
                 else {
                     continue;

@@ -20,7 +20,7 @@ impl Context<'_> {
     /// Offers a delivery to the best session of its member. It waits when no session is connected.
     pub(crate) fn offer(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let connected = self.asked_sessions(at.conversation, member);
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let due = open.and_then(|o| o.delivery(member)).filter(|d| d.is_open());
         let Some(delivery) = due.filter(|d| !d.is_deferred()) else { return Ok(()) };
         // The session that had it before is preferred.
@@ -37,7 +37,7 @@ impl Context<'_> {
     /// Offers an open delivery when its clock starts again, even one that is running. Its messages
     /// were refused meanwhile, and the offer says that they are allowed again.
     pub(crate) fn offer_held_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         match open.and_then(|o| o.delivery(member)).map(|d| d.state) {
             Some(State::Waiting | State::Offered { .. } | State::Accepted { .. }) => {
                 self.offer(at, member)
@@ -54,7 +54,7 @@ impl Context<'_> {
             owed.flat_map(|(member, all)| all.iter().map(|at| (*at, *member))).collect();
         owed.sort_unstable();
         for (at, member) in owed {
-            let open = self.room(at.conversation).open.get(&at.seq);
+            let open = self.room(at.conversation).open().get(&at.seq);
             let state = open.and_then(|o| o.delivery(member)).map(|d| d.state);
             if matches!(state, Some(State::Offered { .. } | State::Accepted { .. })) {
                 match self.offer(at, member) {
@@ -85,7 +85,7 @@ impl Context<'_> {
         let now = self.now;
         let string = self.carries_to(session);
         let room = self.room(at.conversation);
-        let open = room.open.get(&at.seq);
+        let open = room.open().get(&at.seq);
         let withheld = open
             .and_then(|o| Some(self.ws.is_withheld(room, o, o.delivery(member)?)))
             .unwrap_or_default();
@@ -107,7 +107,7 @@ impl Context<'_> {
         let taken = delivery.accepted_at.is_some();
         let reminds = delivery.runs_behind(string);
         let retry = delivery.retry.map(Box::new);
-        let has_row = room.open.get(&at.seq).is_some_and(|open| open.stored);
+        let has_row = room.open().get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
             // A restored delivery was offered once, or as often as its row says. The next attempt
             // has a higher number in any case.
@@ -137,7 +137,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::model::event::Event>> {
-        let tail = &self.room(at.conversation).tail;
+        let tail = self.room(at.conversation).tail();
         if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
             return Ok(event.clone());
         }
@@ -154,13 +154,14 @@ impl Context<'_> {
         let mut more = false;
         // In the order of posting, across all conversations.
         let said_at = |at: &EventRef| {
-            let open = self.ws.rooms.get(&at.conversation).and_then(|room| room.open.get(&at.seq));
+            let open =
+                self.ws.rooms.get(&at.conversation).and_then(|room| room.open().get(&at.seq));
             open.map(|open| open.at)
         };
         let mut owed = self.owed_by(session);
         owed.sort_by_key(|at| (said_at(at), *at));
         for at in owed {
-            let open = self.room(at.conversation).open.get(&at.seq);
+            let open = self.room(at.conversation).open().get(&at.seq);
             let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
             let due = match delivery.state {
                 State::Waiting => self.may_ask(at.conversation, member, session),
@@ -186,7 +187,7 @@ impl Context<'_> {
     /// Closes an event when nobody owes anything for it any more, and updates the indexes.
     pub(crate) fn settle_if_done(&mut self, at: EventRef) {
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open.get(&at.seq) else { return };
+        let Some(open) = room.open().get(&at.seq) else { return };
         if !open.is_settled() {
             room.must_store(at.seq);
             self.ws.track(at);
@@ -217,7 +218,7 @@ impl Context<'_> {
 
     /// Shows the author the state of an open event.
     pub(super) fn show_receipt(&mut self, at: EventRef) {
-        let Some(open) = self.room(at.conversation).open.get(&at.seq).cloned() else { return };
+        let Some(open) = self.room(at.conversation).open().get(&at.seq).cloned() else { return };
         let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
@@ -234,14 +235,14 @@ impl Context<'_> {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
         let receipt = recalled.receipt;
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let delivery = open.and_then(|o| o.delivery(member));
         if !delivery.is_some_and(Delivery::is_dead) {
             return Err(Refusal::new(Code::Conflict, "this delivery is not a dead letter").into());
         }
         self.ensure_open(at)?;
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.delivery_mut(at.seq, member) {
             delivery.come_back();
             // It belongs to this member again.
             delivery.moved_on = false;
@@ -249,7 +250,6 @@ impl Context<'_> {
             delivery.decision.policy = Policy::MayRespond;
             delivery.decision.deadline_ms = None;
         }
-        room.must_store(at.seq);
         self.offer(at, member)?;
         self.ws.track(at);
         Ok(())
@@ -259,7 +259,7 @@ impl Context<'_> {
     pub(crate) fn fire_event(&mut self, at: EventRef) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
-        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open().get(&at.seq) else { return Ok(()) };
         let (event_at, members) =
             (open.at, open.deliveries.iter().map(|d| d.member).collect::<Vec<_>>());
         if !open.stored && event_at.plus(limits::PENDING_ROW_AFTER_MS) <= now {
@@ -290,7 +290,7 @@ impl Context<'_> {
             Fired::Quiet => self.settle(at, member, Disposition::Acknowledged),
             Fired::Lapsed => self.settle(at, member, Disposition::Ignored),
             Fired::Overdue => {
-                let open = self.room(at.conversation).open.get(&at.seq);
+                let open = self.room(at.conversation).open().get(&at.seq);
                 let owed = open.and_then(|o| o.delivery(member)).cloned();
                 self.move_on(at, member)?;
                 match owed {
@@ -300,11 +300,10 @@ impl Context<'_> {
             }
             Fired::Reassign => {
                 let room = self.room_mut(at.conversation);
-                if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+                if let Some(delivery) = room.delivery_mut(at.seq, member) {
                     delivery.next_fence();
                     delivery.state = State::Waiting;
                 }
-                room.must_store(at.seq);
                 self.ws.count_running(member, true, false);
                 self.offer(at, member)
             }

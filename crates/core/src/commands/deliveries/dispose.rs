@@ -133,7 +133,7 @@ impl Context<'_> {
     fn own_delivery_at(&mut self, at: EventRef) -> Result<Delivery> {
         let me = self.me()?.key;
         let receipt = self.recall(at)?.receipt;
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let delivery = open.and_then(|o| o.delivery(me)).filter(|d| d.attempt > 0);
         Ok(delivery.ok_or_else(never_offered)?.clone())
     }
@@ -176,9 +176,8 @@ impl Context<'_> {
     pub(crate) fn remark(&mut self, at: EventRef, member: MemberKey, note: Option<Arc<str>>) {
         let Some(note) = note.filter(|note| !note.trim().is_empty()) else { return };
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.delivery_mut(at.seq, member) {
             delivery.note = Some(note);
-            room.must_store(at.seq);
         }
     }
 
@@ -196,9 +195,9 @@ impl Context<'_> {
     /// event, it must answer it from here on.
     fn is_replaced(&mut self, at: EventRef, member: MemberKey) -> bool {
         let room = self.room(at.conversation);
-        let Some(open) = room.open.get(&at.seq) else { return true };
+        let Some(open) = room.open().get(&at.seq) else { return true };
         let (asked_at, thread) = (open.at, open.thread);
-        let here = room.open.values().chain(&room.closed);
+        let here = room.open().values().chain(room.closed());
         let others = here.filter(|o| o.seq != at.seq && o.thread == thread);
         let others: Vec<(Seq, &Delivery)> =
             others.filter_map(|o| Some((o.seq, o.delivery(member)?))).collect();
@@ -218,12 +217,11 @@ impl Context<'_> {
         let newer = others.iter().filter(|(seq, d)| *seq > at.seq && had(d));
         let Some(newer) = newer.map(|(seq, _)| *seq).max() else { return false };
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(newer).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.delivery_mut(newer, member) {
             delivery.decision.policy = Policy::MustRespond;
             delivery.moved_on = false;
             delivery.decision.deadline_ms = Some(limits::DEADLINE_MS);
         }
-        room.must_store(newer);
         self.ws.track(EventRef { seq: newer, ..at });
         true
     }
@@ -249,14 +247,13 @@ impl Context<'_> {
         let now = self.now;
         self.note_end(at, member);
         let room = self.room_mut(at.conversation);
-        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
+        let Some(open) = room.stored_mut(at.seq) else { return Ok(()) };
         let mut was_running = false;
         if disposition == Disposition::Claimed {
             if let Some(claim) = open.claim.as_mut().filter(|c| c.holder == member) {
                 claim.accepted = true;
                 claim.renew(now);
             }
-            room.must_store(at.seq);
             self.ws.track(at);
             return Ok(());
         }
@@ -266,7 +263,6 @@ impl Context<'_> {
                 // It could not answer because the timeline is paused. It is offered again when the
                 // timeline continues.
                 delivery.come_back();
-                room.must_store(at.seq);
                 self.ws.count_running(member, was_running, false);
                 self.ws.track(at);
                 return Ok(());
@@ -278,7 +274,6 @@ impl Context<'_> {
             }
         }
         let held = open.claim.is_some_and(|c| c.holder == member);
-        room.must_store(at.seq);
         self.ws.count_running(member, was_running, false);
         let lets_go = matches!(disposition, Disposition::Ignored | Disposition::Failed)
             || then == Then::MovesOn;
@@ -296,7 +291,7 @@ impl Context<'_> {
         }
         // While others are open, only this member's part has changed, and nothing becomes due
         // earlier. So an event with a thousand recipients is not scanned for each of them.
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         if open.is_some_and(|o| !o.is_settled()) {
             self.ws.owe(member, at, false);
         } else {

@@ -59,13 +59,13 @@ impl Context<'_> {
     /// and was not asked before. People come in the order in which they became members.
     fn next_responsible(&self, at: EventRef) -> Option<(MemberKey, bool)> {
         let room = self.room(at.conversation);
-        let open = room.open.get(&at.seq)?;
+        let open = room.open().get(&at.seq)?;
         let directory = self.directory();
         if directory.is_stand_in(open.author) {
             return None;
         }
         let owner = self.thread(at.conversation, open.thread).and_then(|t| t.owner);
-        let leads = [owner, room.conversation.settings.lead, directory.lead];
+        let leads = [owner, room.conversation().settings.lead, directory.lead];
         let people = directory.members.iter().map(|m| m.key).filter(|m| directory.is_person(*m));
         let fits = |member: &MemberKey| {
             *member != open.author
@@ -73,7 +73,7 @@ impl Context<'_> {
                 && directory.member(*member).is_some_and(|m| !m.removed)
                 && !directory.is_stand_in(*member)
                 // A non-member could not answer.
-                && room.roster.contains_key(member)
+                && room.roster().contains_key(member)
                 // An ephemeral message is not shown to others just because nobody answered it.
                 && open.attention.is_shown_to(*member)
                 && !room.has_left(*member, open.thread)
@@ -94,16 +94,17 @@ impl Context<'_> {
         }
         let all = self.ws.overdue.iter().filter_map(|at| {
             let room = self.ws.rooms.get(&at.conversation)?;
-            Some((room, room.open.get(&at.seq)?))
+            Some((room, room.open().get(&at.seq)?))
         });
         let concerns = all.filter(|(room, open)| {
             let sees = self.by.authority == Authority::Auditor || self.may_see(room);
-            let leads = [room.conversation.settings.lead, self.directory().lead];
+            let leads = [room.conversation().settings.lead, self.directory().lead];
             let sees = sees && self.may_look_at(open);
             sees && member.is_none_or(|m| open.concerns(m, leads))
         });
-        let found =
-            concerns.take(limit).map(|(room, open)| (Arc::clone(&room.conversation), open.clone()));
+        let found = concerns
+            .take(limit)
+            .map(|(room, open)| (Arc::clone(room.conversation()), open.clone()));
         Ok(found.collect())
     }
 }

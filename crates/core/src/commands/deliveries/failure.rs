@@ -67,15 +67,15 @@ impl Context<'_> {
     ) -> Result<()> {
         let member = failed.member;
         let room = self.room(at.conversation);
-        let kept = || room.closed.iter().find(|open| open.seq == at.seq);
-        let Some(open) = room.open.get(&at.seq).or_else(kept) else { return Ok(()) };
+        let kept = || room.closed().iter().find(|open| open.seq == at.seq);
+        let Some(open) = room.open().get(&at.seq).or_else(kept) else { return Ok(()) };
         let closed = room.is_closed();
         // A service that asked through an inbox only hears that the run is idle.
         let is_service = self.directory().is_stand_in(open.author);
         if why == Unanswered::SetAside && is_service {
             return Ok(());
         }
-        if !is_for_nobody(open, failed) || closed || !room.roster.contains_key(&member) {
+        if !is_for_nobody(open, failed) || closed || !room.roster().contains_key(&member) {
             return Ok(());
         }
         let recalled = self.recall(at)?;
@@ -85,7 +85,7 @@ impl Context<'_> {
             .is_some_and(|thread| thread.status == ThreadStatus::Closed);
         let key = report_key(recalled.event.uid.0, member);
         let room = self.room(at.conversation);
-        let said = room.sent.get(&key).is_some();
+        let said = room.sent().get(&key).is_some();
         if is_closed || said || recalled.message.deleted_at.is_some() {
             return Ok(());
         }

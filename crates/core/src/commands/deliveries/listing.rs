@@ -21,8 +21,8 @@ impl Context<'_> {
         let Some(room) = self.ws.rooms.get(&at.conversation).filter(|r| self.may_look(r)) else {
             return Err(Refusal::unknown_event("event", uid).into());
         };
-        let open = room.open.get(&at.seq);
-        let open = open.or_else(|| room.closed.iter().rev().find(|o| o.seq == at.seq));
+        let open = room.open().get(&at.seq);
+        let open = open.or_else(|| room.closed().iter().rev().find(|o| o.seq == at.seq));
         if open.is_some_and(|open| !self.may_look_at(open)) {
             return Err(Refusal::unknown_event("event", uid).into());
         }
@@ -41,14 +41,15 @@ impl Context<'_> {
         let mut found: Vec<(Arc<Conversation>, Open)> = Vec::new();
         let mut put = |room: &Room, open: &Open| {
             if found.len() < limit && self.may_look(room) && self.may_look_at(open) {
-                found.push((room.conversation.clone(), open.clone()));
+                found.push((room.conversation().clone(), open.clone()));
             }
         };
         match member {
             Some(member) => {
                 for at in self.ws.owed.get(&member).into_iter().flatten() {
                     let room = self.ws.rooms.get(&at.conversation);
-                    if let Some((room, open)) = room.and_then(|r| Some((r, r.open.get(&at.seq)?))) {
+                    if let Some((room, open)) = room.and_then(|r| Some((r, r.open().get(&at.seq)?)))
+                    {
                         put(room, open);
                     }
                 }
@@ -57,7 +58,7 @@ impl Context<'_> {
                 let mut keys: Vec<ConversationKey> = self.ws.rooms.keys().copied().collect();
                 keys.sort_unstable();
                 for room in keys.iter().filter_map(|key| self.ws.rooms.get(key)) {
-                    room.open.values().for_each(|open| put(room, open));
+                    room.open().values().for_each(|open| put(room, open));
                 }
             }
         }
@@ -68,16 +69,15 @@ impl Context<'_> {
     pub(super) fn retrieve(&mut self, uid: Uid) -> Result<()> {
         let Some(at) = self.find_recent(uid) else { return Ok(()) };
         let (me, now) = (self.by.member, self.now);
-        let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open.get(&at.seq));
+        let open = self.ws.rooms.get(&at.conversation).and_then(|r| r.open().get(&at.seq));
         let delivery = open.and_then(|o| o.delivery(me));
         if delivery.is_none_or(|d| d.retrieved_at.is_some()) {
             return Ok(());
         }
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(me)) {
+        if let Some(delivery) = room.delivery_mut(at.seq, me) {
             delivery.retrieved_at = Some(now);
         }
-        room.must_store(at.seq);
         Ok(())
     }
 

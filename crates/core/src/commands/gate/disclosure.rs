@@ -121,7 +121,7 @@ impl Context<'_> {
             }
             // An event that was offered in a failed batch is not in the log.
             if self.load(source.at.conversation).is_ok() {
-                source.at.seq = source.at.seq.min(self.room(source.at.conversation).head.seq);
+                source.at.seq = source.at.seq.min(self.room(source.at.conversation).head().seq);
             }
             match self.recall_kept(source.at) {
                 Ok(Some(_)) => return Ok(Some(source)),
@@ -151,7 +151,7 @@ impl Context<'_> {
             let mut carried = None;
             for place in self.facts.asset_places(*file, self.by.member)? {
                 self.load(place.conversation)?;
-                let newest = self.room(place.conversation).head.seq;
+                let newest = self.room(place.conversation).head().seq;
                 let place = match place.seq {
                     // A pinned file is visible to all readers of the conversation.
                     PINNED => Some(Origin { at: EventRef { seq: newest, ..place }, only: None }),
@@ -176,8 +176,8 @@ impl Context<'_> {
     /// it very recently.
     fn is_run_of_mine(&self, at: EventRef) -> bool {
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return false };
-        let closed = || room.closed.iter().rev().find(|open| open.seq == at.seq);
-        let open = room.open.get(&at.seq).or_else(closed);
+        let closed = || room.closed().iter().rev().find(|open| open.seq == at.seq);
+        let open = room.open().get(&at.seq).or_else(closed);
         let since = self.now.plus(-limits::TURN_QUIET_MS);
         open.and_then(|open| open.delivery(self.by.member)).is_some_and(|mine| match mine.state {
             State::Settled { disposition: Disposition::Responded, at } => at > since,
@@ -198,7 +198,7 @@ impl Context<'_> {
         };
         let from = self.ws.rooms.get(&key);
         let visibility = from
-            .map(|room| room.conversation.settings.visibility)
+            .map(|room| room.conversation().settings.visibility)
             .or(stored.as_ref().map(|seats| seats.visibility));
         let Some(visibility) = visibility else { return Ok(false) };
         let alone = readers.members.is_empty() && !readers.everybody;
@@ -207,7 +207,7 @@ impl Context<'_> {
             return Ok(false);
         }
         let sits = |member: &MemberKey| match from {
-            Some(room) => room.roster.contains_key(member),
+            Some(room) => room.roster().contains_key(member),
             None => stored.as_ref().is_some_and(|s| s.members.binary_search(member).is_ok()),
         };
         // The agent itself knows it, even if it has lost its membership since.
@@ -219,13 +219,13 @@ impl Context<'_> {
             return Ok(!only.iter().all(reads_there));
         }
         let is_public = |key: &ConversationKey| {
-            self.room(*key).conversation.settings.visibility == Visibility::Public
+            self.room(*key).conversation().settings.visibility == Visibility::Public
         };
         if readers.everybody || readers.rooms.iter().any(is_public) {
             let mut members = self.directory().members.iter().filter(|m| !m.removed);
             return Ok(!members.all(|m| reads_there(&m.key)));
         }
-        let mut seats = readers.rooms.iter().flat_map(|key| self.room(*key).roster.keys());
+        let mut seats = readers.rooms.iter().flat_map(|key| self.room(*key).roster().keys());
         Ok(!seats.all(reads_there) || !readers.members.iter().all(reads_there))
     }
 }
@@ -256,7 +256,7 @@ impl Context<'_> {
             all.push("everybody".to_owned());
         }
         let rooms = readers.rooms.iter().filter_map(|key| self.ws.rooms.get(key));
-        all.extend(rooms.map(|room| room.conversation.uid.show(Prefix::Conversation)));
+        all.extend(rooms.map(|room| room.conversation().uid.show(Prefix::Conversation)));
         let only = readers.only.iter().flat_map(|only| only.iter());
         let members =
             readers.members.iter().chain(only).filter_map(|m| self.directory().member(*m));

@@ -28,15 +28,15 @@ impl Context<'_> {
         for (key, mut members) in seats {
             self.load(key)?;
             let room = self.room(key);
-            members.retain(|m| *m != self.by.member && !room.roster.contains_key(m));
+            members.retain(|m| *m != self.by.member && !room.roster().contains_key(m));
             members.sort_unstable();
             members.dedup();
-            let is_private = room.conversation.settings.visibility != Visibility::Public;
+            let is_private = room.conversation().settings.visibility != Visibility::Public;
             if !is_private || members.is_empty() || !self.has_messages(key) {
                 continue;
             }
-            let newest = EventRef { conversation: key, seq: room.head.seq };
-            let channel = room.conversation.uid.show(Prefix::Conversation);
+            let newest = EventRef { conversation: key, seq: room.head().seq };
+            let channel = room.conversation().uid.show(Prefix::Conversation);
             let readers = Readers { members, ..Readers::default() };
             let mut arguments = String::from("{\"channel\":");
             quote(&channel, &mut arguments);
@@ -52,8 +52,8 @@ impl Context<'_> {
     /// An event that is no longer in memory may have been a message.
     fn has_messages(&self, key: ConversationKey) -> bool {
         let room = self.room(key);
-        let all_known = room.tail.len() as u64 >= room.head.seq.0;
-        !all_known || room.tail.iter().any(|event| event.change.message().is_some())
+        let all_known = room.tail().len() as u64 >= room.head().seq.0;
+        !all_known || room.tail().iter().any(|event| event.change.message().is_some())
     }
 
     /// The members that a project's mirrors would add after this change.

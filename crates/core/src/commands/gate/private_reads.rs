@@ -34,16 +34,16 @@ impl Context<'_> {
     /// member spoke in a direct conversation, or the caller owes an answer.
     pub(crate) fn has_read_there(&self, key: ConversationKey) -> bool {
         let (room, me) = (self.room(key), self.by.member);
-        if room.conversation.settings.visibility == Visibility::Public {
+        if room.conversation().settings.visibility == Visibility::Public {
             return false;
         }
         let of_others = |event: &Arc<Event>| event.actor != me && event.change.message().is_some();
         let others_spoke =
-            || room.tail.iter().any(of_others) || (room.tail.len() as u64) < room.head.seq.0;
+            || room.tail().iter().any(of_others) || (room.tail().len() as u64) < room.head().seq.0;
         let owed =
             |open: &Open| open.delivery(me).is_some_and(|d| d.is_open() && d.is_obligation());
-        (room.conversation.kind == ConversationKind::Dm && others_spoke())
-            || room.open.values().any(owed)
+        (room.conversation().kind == ConversationKind::Dm && others_spoke())
+            || room.open().values().any(owed)
     }
 
     /// Records that an agent was shown a private event: for its session, or for no session if that
@@ -58,8 +58,8 @@ impl Context<'_> {
             return Ok(());
         }
         let Some(room) = self.ws.rooms.get(&at.conversation) else { return Ok(()) };
-        let is_open = room.conversation.settings.visibility == Visibility::Public;
-        let only = match room.open.get(&at.seq) {
+        let is_open = room.conversation().settings.visibility == Visibility::Public;
+        let only = match room.open().get(&at.seq) {
             Some(open) => open.attention.only.clone(),
             None => self.recall(at)?.event.only().cloned(),
         };
@@ -69,7 +69,8 @@ impl Context<'_> {
         let connected = self.directory().connected(member);
         let session = session.filter(|session| connected.contains(session));
         if only.is_some() {
-            // Its readers are a subset of the readers of everything before it.
+            // The entry counts only the members who could read all earlier ones too, so those are
+            // loaded first.
             self.recall_told((member, session))?;
         }
         self.ws.private_reads.put(Private { member, session, at, only, when: self.now }, false);

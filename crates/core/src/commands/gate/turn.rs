@@ -36,11 +36,11 @@ impl Context<'_> {
         let at = EventRef { conversation: turn.conversation, seq: turn.seq };
         let me = self.by.member;
         self.load(at.conversation)?;
-        let receipt = match self.room(at.conversation).open.contains_key(&at.seq) {
+        let receipt = match self.room(at.conversation).open().contains_key(&at.seq) {
             true => None,
             false => self.recall_kept(at)?.and_then(|recalled| recalled.receipt),
         };
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let Some(open) = open else { return Ok(None) };
         if is_older(turn, held_fence(Some(open), me)) {
             return Ok(Some(TAKEN_BACK));

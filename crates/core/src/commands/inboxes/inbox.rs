@@ -150,7 +150,7 @@ impl Context<'_> {
 
     fn must_keep(&self, agent: MemberKey) -> Result<()> {
         if self.by.turn.is_some() {
-            let why = "a turn's token is for its turn; inboxes take the member's own";
+            let why = "a turn's token is for its turn only; use the member's own token for inboxes";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         let me = self.directory().member(self.by.member).filter(|m| !m.removed);
@@ -189,7 +189,7 @@ impl Context<'_> {
         };
         self.drawn.uid = self.drawn.second;
         let post = Post {
-            conversation: self.room(key).conversation.uid,
+            conversation: self.room(key).conversation().uid,
             thread: None,
             message: received.message,
             in_reply_to: None,
@@ -214,7 +214,7 @@ impl Context<'_> {
     fn remote_room(&mut self, inbox: &Inbox, channel: &Hash) -> Result<Option<ConversationKey>> {
         let is_it = |r: &&Remote| r.inbox == inbox.uid && r.channel == *channel;
         let mut touched = self.ws.touched.iter().filter_map(|key| self.ws.rooms.get(key));
-        let recent = touched.find(|room| room.remote.as_ref().filter(is_it).is_some());
+        let recent = touched.find(|room| room.remote().filter(is_it).is_some());
         let key = match recent.map(|room| room.key()) {
             Some(key) => Some(key),
             None => self.facts.remote(inbox.uid, channel)?,
@@ -249,7 +249,7 @@ impl Context<'_> {
 
     /// A channel's name and context may change over time.
     fn rename(&mut self, key: ConversationKey, channel: &Channel) -> Result<()> {
-        let before = &self.room(key).conversation.settings;
+        let before = &self.room(key).conversation().settings;
         let (title, description) = (channel.title.clone(), channel.context.clone());
         if (&before.title, &before.description) == (&title, &description) {
             return Ok(());
@@ -286,13 +286,13 @@ impl Context<'_> {
     /// Data that came with an event for the agent's runtime.
     pub(crate) fn came_with(&self, at: EventRef, member: MemberKey) -> Option<Secret> {
         let inbox = self.inbox_of_room(at.conversation)?;
-        let callbacks = &self.room(at.conversation).remote.as_ref()?.callbacks;
+        let callbacks = &self.room(at.conversation).remote()?.callbacks;
         let callback = callbacks.get(&at.seq).filter(|_| inbox.agent == member)?;
         Some(callback.sealed.clone())
     }
 
     fn inbox_of_room(&self, key: ConversationKey) -> Option<&Arc<Inbox>> {
-        let remote = self.room(key).remote.as_ref()?;
+        let remote = self.room(key).remote()?;
         self.directory().inboxes.get(&remote.inbox)
     }
 
@@ -301,7 +301,7 @@ impl Context<'_> {
         self.must_be_the_host()?;
         self.load(key)?;
         let host = self.ws.host;
-        let remote = self.room(key).remote.as_ref();
+        let remote = self.room(key).remote();
         let Some(other) = remote.map(|remote| remote.sender).filter(|sender| *sender != host)
         else {
             return Ok(());
@@ -317,7 +317,7 @@ impl Context<'_> {
     pub(super) fn sent_back(&mut self, key: ConversationKey, through: Seq) -> Result<()> {
         self.must_be_the_host()?;
         self.load(key)?;
-        let sent = self.room(key).remote.as_ref().map(|remote| remote.sent);
+        let sent = self.room(key).remote().map(|remote| remote.sent);
         if sent.is_some_and(|sent| sent < through) {
             self.room_mut(key).note_sent(through);
         }
@@ -333,7 +333,7 @@ impl Context<'_> {
 }
 
 /// Refusal of a secret that belongs to no inbox, or no longer does.
-const UNKNOWN: &str = "this is no connection string, or not any more";
+const UNKNOWN: &str = "this connection string is unknown or no longer valid";
 
 /// The distance between the ids of a renaming and of the message.
 const RENAMED: usize = 200;

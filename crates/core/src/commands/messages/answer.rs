@@ -62,7 +62,7 @@ impl Context<'_> {
         asker: MemberKey,
     ) -> bool {
         let directory = self.directory();
-        let roster = &self.room(place.key).roster;
+        let roster = self.room(place.key).roster();
         let mut named: Vec<MemberKey> = post.recipient.into_iter().collect();
         named.extend(&post.mentions);
         for mention in mentions(&post.message.text, &directory.names) {
@@ -164,7 +164,7 @@ impl Context<'_> {
 
     /// Reopens an event that closed with a dead letter, in order to end it.
     pub(crate) fn reopen_dead(&mut self, at: EventRef) -> Result<()> {
-        if self.room(at.conversation).open.contains_key(&at.seq) {
+        if self.room(at.conversation).open().contains_key(&at.seq) {
             return Ok(());
         }
         let receipt = self.recall_kept(at)?.and_then(|recalled| recalled.receipt);
@@ -200,7 +200,8 @@ impl Context<'_> {
 
 /// Ends what others still owe for an event that `member` has answered: obligations that had moved
 /// on from `member`, and deferred deliveries and dead letters. The latter two stay if `member` was
-/// a co-recipient, because it then answered for itself only. Returns the previous deliveries.
+/// a co-recipient, because it then answered for itself only, or is the author. Returns the previous
+/// deliveries.
 fn supersede_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<Delivery> {
     let beside = open
         .delivery(member)

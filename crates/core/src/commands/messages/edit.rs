@@ -126,7 +126,7 @@ impl Context<'_> {
         let Some(seq) = latest else { return Ok(at) };
         let newest = EventRef { seq, ..at };
         let receipt = self.recall(newest)?.receipt;
-        let open = self.room(at.conversation).open.get(&seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&seq).or(receipt.as_ref());
         let told = open.is_some_and(|open| open.delivery(member).is_some());
         Ok(if told { newest } else { at })
     }
@@ -206,7 +206,7 @@ impl Context<'_> {
         let (recipient, mentions) = self.named_beside(&event);
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
-        let before = room.lines.get(&event.thread).filter(|line| line.seq != at.seq);
+        let before = room.lines().get(&event.thread).filter(|line| line.seq != at.seq);
         let from = Position { thread: event.thread, seq: at.seq };
         let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
         let mut attention = directedness::decide(
@@ -223,7 +223,7 @@ impl Context<'_> {
                 at: event.at,
                 hop,
                 thread: thread.map(|t| &**t),
-                stream: room.conversation.settings.stream,
+                stream: room.conversation().settings.stream,
                 before: before.filter(|line| line.seq < at.seq),
                 replied_to: replied.map(|event| event.actor),
                 recipient,
@@ -274,7 +274,7 @@ impl Context<'_> {
             let told = event.attention.iter().flat_map(|a| &a.told);
             let before = told.filter(|t| t.decision.rule == Rule::EditedAfterResponse);
             members.extend(before.map(|t| t.member));
-            let open = self.room(at.conversation).open.get(&seq).cloned().or(receipt);
+            let open = self.room(at.conversation).open().get(&seq).cloned().or(receipt);
             let answered = open.into_iter().flat_map(|o| o.deliveries);
             members.extend(
                 answered

@@ -62,7 +62,7 @@ impl Context<'_> {
     fn drop_notes_of(&mut self, at: EventRef, versions: &[Seq]) -> Result<()> {
         for at in versions.iter().map(|seq| EventRef { seq: *seq, ..at }) {
             let receipt = self.recall_kept(at)?.and_then(|recalled| recalled.receipt);
-            let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+            let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
             let noted = open.into_iter().flat_map(|o| &o.deliveries).filter(|d| d.note.is_some());
             for member in noted.map(|d| d.member).collect::<Vec<_>>() {
                 self.amend(at, member, |delivery| delivery.note = None)?;

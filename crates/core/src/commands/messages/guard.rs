@@ -102,7 +102,7 @@ impl Context<'_> {
             let responded = Disposition::Responded;
             matches!(state, Some(State::Settled { disposition, at }) if disposition == responded && at > since)
         };
-        let ended = room.closed.iter().chain(room.open.values()).filter(answered);
+        let ended = room.closed().iter().chain(room.open().values()).filter(answered);
         ended.map(|o| EventRef { conversation: here, seq: o.seq }).max()
     }
 
@@ -111,11 +111,12 @@ impl Context<'_> {
         let owed = self.ws.owed.get(&member)?;
         let runs = |at: &&EventRef| {
             let room = self.ws.rooms.get(&at.conversation);
-            let delivery = room.and_then(|r| r.open.get(&at.seq)).and_then(|o| o.delivery(member));
+            let delivery =
+                room.and_then(|r| r.open().get(&at.seq)).and_then(|o| o.delivery(member));
             delivery.is_some_and(|d| matches!(d.state, State::Accepted { .. }))
         };
         let told_at =
-            |at: &EventRef| Some(self.ws.rooms.get(&at.conversation)?.open.get(&at.seq)?.at);
+            |at: &EventRef| Some(self.ws.rooms.get(&at.conversation)?.open().get(&at.seq)?.at);
         let newest = |at: &&EventRef| (at.conversation == here, told_at(at), at.seq);
         owed.iter().filter(runs).max_by_key(newest).copied()
     }
@@ -123,7 +124,7 @@ impl Context<'_> {
     fn cause_at(&mut self, at: EventRef) -> Result<Cause> {
         self.load(at.conversation)?;
         let recalled = self.recall(at)?;
-        let open = self.room(at.conversation).open.get(&at.seq).cloned().or(recalled.receipt);
+        let open = self.room(at.conversation).open().get(&at.seq).cloned().or(recalled.receipt);
         Ok(Cause {
             at,
             author: recalled.event.actor,
@@ -175,7 +176,7 @@ impl Context<'_> {
                 Ok(judge(&cause, sender.key, participates, now)?)
             }
             None => {
-                if on_main_line && self.room(key).conversation.is_channel() {
+                if on_main_line && self.room(key).conversation().is_channel() {
                     self.check_autonomous(sender.key, key)?;
                 }
                 let hop = self.next_hop(key, None);
@@ -205,7 +206,7 @@ impl Context<'_> {
     /// Caps, per hour, the subjects that an agent opens unprompted.
     fn check_autonomous(&mut self, member: MemberKey, key: ConversationKey) -> Result<()> {
         let hour_ago = self.now.plus(-3_600_000);
-        let opened = self.room(key).autonomous.iter();
+        let opened = self.room(key).autonomous().iter();
         let recent = opened.filter(|(m, at)| *m == member && *at > hour_ago).count();
         if recent >= limits::AUTONOMOUS_ROOTS_PER_HOUR {
             let cap = limits::AUTONOMOUS_ROOTS_PER_HOUR;
@@ -261,7 +262,7 @@ fn judge(
         let most = limits::MESSAGES_PER_TURN;
         return Err(Refusal::new(
             Code::ReplyBudgetSpent,
-            format!("a turn says at most {most} messages, and this one has"),
+            format!("a turn may post at most {most} messages, and this one has"),
         ));
     }
     Ok(Verdict {

@@ -36,7 +36,7 @@ impl Context<'_> {
         self.load(at.conversation)?;
         self.must_sit(at.conversation)?;
         let me = self.me()?.key;
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let mine = open.and_then(|o| o.delivery(me)).cloned();
         if !mine.as_ref().is_some_and(|d| d.is_open() && d.fence <= turn.fence) {
             return Err(
@@ -50,7 +50,7 @@ impl Context<'_> {
             )
             .into());
         };
-        let turn = self.room(at.conversation).turns.get(subject);
+        let turn = self.room(at.conversation).turns().get(subject);
         if !turn.is_some_and(|t| t.holds(me, at.seq) || t.goes_along(me)) {
             return Err(Refusal::new(Code::TurnHeldByOther, "another member has the turn").into());
         }
@@ -71,7 +71,7 @@ impl Context<'_> {
     pub(super) fn note_nod(&mut self, member: MemberKey, message: &Event) {
         let key = message.conversation;
         let Some(subject) = self.room(key).subject_of(message.seq, message.thread) else { return };
-        if self.room(key).turns.get(subject).and_then(|t| t.lease(member)).is_none() {
+        if self.room(key).turns().get(subject).and_then(|t| t.lease(member)).is_none() {
             return;
         }
         let room = self.room_mut(key);
@@ -89,7 +89,7 @@ impl Context<'_> {
         disposition: Disposition,
     ) -> Disposition {
         let by_callback = self.by.turn.is_some_and(|turn| turn.attempt > 0);
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let owes = open.and_then(|o| o.delivery(member)).is_some_and(Delivery::is_obligation);
         let disposition = match disposition {
             Disposition::Acknowledged if by_callback && owes => Disposition::Failed,
@@ -113,7 +113,7 @@ impl Context<'_> {
         if let Some(at) = at {
             self.load(at.conversation)?;
             let me = self.by.member;
-            let open = self.room(at.conversation).open.get(&at.seq);
+            let open = self.room(at.conversation).open().get(&at.seq);
             let fence = open.and_then(|o| o.delivery(me)).map_or(0, |d| d.fence);
             // The output of an earlier run of the same delivery is older than this closing text.
             if let Some(output) = self.output(at, me).filter(|output| output.fence >= fence) {
@@ -149,7 +149,7 @@ impl Context<'_> {
         let key =
             event.0.wrapping_add(u128::from(member.0) << 40 | u128::from(fence)).to_be_bytes();
         Ok(Post {
-            conversation: self.room(at.conversation).conversation.uid,
+            conversation: self.room(at.conversation).conversation().uid,
             thread: None,
             message,
             in_reply_to: Some(event),
@@ -169,8 +169,8 @@ impl Context<'_> {
         member: MemberKey,
     ) -> Option<ChannelDelivery> {
         let room = self.room(at.conversation);
-        let subject = room.open.get(&at.seq)?.subject?;
-        let turn = room.turns.get(subject).filter(|turn| turn.lease(member).is_some())?;
+        let subject = room.open().get(&at.seq)?.subject?;
+        let turn = room.turns().get(subject).filter(|turn| turn.lease(member).is_some())?;
         let rules = room.turn_rules();
         let candidates = self.candidates(at.conversation, subject);
         let waits = candidates.iter().filter(|c| turn.lease(c.member).is_none());
@@ -178,7 +178,7 @@ impl Context<'_> {
         waiting.sort_unstable();
         waiting.dedup();
         waiting.truncate(limits::AUDIENCE_NAMED);
-        let mut members: Vec<_> = room.roster.keys().copied().collect();
+        let mut members: Vec<_> = room.roster().keys().copied().collect();
         let members_more = members.len().saturating_sub(limits::AUDIENCE_NAMED);
         if members_more > 0 {
             members.select_nth_unstable(limits::AUDIENCE_NAMED);
@@ -196,14 +196,14 @@ impl Context<'_> {
 
     fn output(&self, at: EventRef, member: MemberKey) -> Option<&Output> {
         let room = self.room(at.conversation);
-        let subject = room.open.get(&at.seq)?.subject?;
-        room.turns.get(subject)?.output(member, at.seq)
+        let subject = room.open().get(&at.seq)?.subject?;
+        room.turns().get(subject)?.output(member, at.seq)
     }
 
     /// The public turn that a delivery runs in.
     fn lease(&self, at: EventRef, member: MemberKey) -> Option<&Lease> {
         let room = self.room(at.conversation);
-        let subject = room.open.get(&at.seq)?.subject?;
-        room.turns.get(subject)?.lease(member).filter(|lease| lease.cause == at.seq)
+        let subject = room.open().get(&at.seq)?.subject?;
+        room.turns().get(subject)?.lease(member).filter(|lease| lease.cause == at.seq)
     }
 }

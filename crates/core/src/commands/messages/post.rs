@@ -153,14 +153,14 @@ impl Context<'_> {
     /// The same key with the same content is the same message. With other content it is a conflict.
     pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
-        let Some(seq) = self.room(place.key).sent.get(&idempotency.key) else { return Ok(None) };
+        let Some(seq) = self.room(place.key).sent().get(&idempotency.key) else { return Ok(None) };
         let at = EventRef { conversation: place.key, seq };
         let event = self.recall(at)?.event;
         let same = event.idempotency.is_some_and(|i| i.payload == idempotency.payload);
         if event.is_erased() {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,
-                "what was sent under this idempotency key was erased",
+                "the message sent under this idempotency key was erased",
             )
             .into());
         }
@@ -211,9 +211,9 @@ impl Context<'_> {
                 return Ok(answered);
             }
         };
-        if only.iter().any(|m| !self.room(place.key).roster.contains_key(m)) {
+        if only.iter().any(|m| !self.room(place.key).roster().contains_key(m)) {
             return Err(Refusal::invalid(
-                "every member that an ephemeral message is for has a seat in the conversation",
+                "everybody an ephemeral message is for must be a member of the conversation",
             )
             .into());
         }
@@ -293,7 +293,7 @@ impl Context<'_> {
         self.room_mut(at.conversation).open_event(open);
         // They are offered when the timeline continues or it is their turn.
         let room = self.room(at.conversation);
-        let withheld: Vec<MemberKey> = match room.open.get(&at.seq) {
+        let withheld: Vec<MemberKey> = match room.open().get(&at.seq) {
             Some(open) => {
                 let held = open.deliveries.iter().filter(|d| self.ws.is_withheld(room, open, d));
                 held.map(|d| d.member).collect()
@@ -316,7 +316,7 @@ impl Context<'_> {
 
     /// Reopens an event that nobody owes anything for, to be claimed or answered.
     pub(crate) fn ensure_open(&mut self, at: EventRef) -> Result<()> {
-        if self.room(at.conversation).open.contains_key(&at.seq) {
+        if self.room(at.conversation).open().contains_key(&at.seq) {
             return Ok(());
         }
         let recalled = self.recall(at)?;
@@ -345,8 +345,8 @@ impl Context<'_> {
         reason: &'static str,
     ) -> Result<()> {
         let room = self.room(at.conversation);
-        let conversation = room.conversation.uid;
-        let event = room.open.get(&at.seq).map(|o| o.uid);
+        let conversation = room.conversation().uid;
+        let event = room.open().get(&at.seq).map(|o| o.uid);
         for delivery in deliveries {
             self.ws.count_running(delivery.member, delivery.state.is_running(), false);
             if let (Some(session), Some(event)) = (delivery.session(), event) {

@@ -118,7 +118,7 @@ impl Context<'_> {
         }
         let told = self.tells_who_asked(at, &me, &recalled, signal, true);
         if told.is_some() {
-            let open = self.room(at.conversation).open.get(&at.seq);
+            let open = self.room(at.conversation).open().get(&at.seq);
             let note = open.and_then(|o| o.delivery(me.key)).and_then(|d| d.note.clone());
             let detail = note.map(|note| one_line(&note));
             let change = Change::Reacted { message, signal, detail };
@@ -141,7 +141,7 @@ impl Context<'_> {
         let author = message.event.actor;
         let room = self.room(at.conversation);
         let owes = || {
-            let mine = room.open.get(&at.seq).and_then(|o| o.delivery(me.key));
+            let mine = room.open().get(&at.seq).and_then(|o| o.delivery(me.key));
             mine.is_some_and(|d| d.is_open() && d.is_obligation())
         };
         let decision = if me.is_agent() {
@@ -172,7 +172,7 @@ impl Context<'_> {
         match disposition {
             Some(Disposition::Claimed) => self.check_claim(at, me),
             Some(Disposition::Deferred) => {
-                let open = self.room(at.conversation).open.get(&at.seq);
+                let open = self.room(at.conversation).open().get(&at.seq);
                 let mine = open.and_then(|o| o.delivery(me));
                 match mine.filter(|d| d.is_open() && !d.is_deferred()) {
                     Some(delivery) => crate::commands::deliveries::defer::check_deferrals(delivery),
@@ -191,7 +191,7 @@ impl Context<'_> {
         detail: Option<Arc<str>>,
     ) -> Result<Option<Disposition>> {
         let receipt = self.recall(at)?.receipt;
-        let open = self.room(at.conversation).open.get(&at.seq).or(receipt.as_ref());
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
         let dead = open.and_then(|o| o.delivery(me)).is_some_and(Delivery::is_dead);
         let mine = open.and_then(|o| o.delivery(me)).filter(|d| d.is_open());
         let owes = mine.is_some_and(Delivery::is_obligation);

@@ -24,7 +24,7 @@ impl Context<'_> {
         let lately = self.ws.wake_history.of.get(&me);
         let waiting = self.ws.owed.get(&me).into_iter().flat_map(|owed| owed.iter().rev());
         let of_here = |at: &&EventRef| at.conversation == here;
-        let open = |at: &EventRef| self.ws.rooms.get(&at.conversation)?.open.get(&at.seq);
+        let open = |at: &EventRef| self.ws.rooms.get(&at.conversation)?.open().get(&at.seq);
         // An event that nobody takes up may stay open for ever.
         let is_recent = |open: &Open| self.now.since(open.at) < limits::TURN_CAP_MS;
         let is_told = |open: &Open| open.delivery(me).is_some_and(|d| !d.stands_still());
@@ -97,7 +97,7 @@ impl Context<'_> {
     /// An event that a member was notified of has ended for it.
     pub(crate) fn note_end(&mut self, at: EventRef, member: MemberKey) {
         let room = self.ws.rooms.get(&at.conversation);
-        let open = room.and_then(|room| room.open.get(&at.seq));
+        let open = room.and_then(|room| room.open().get(&at.seq));
         let Some(open) = open.filter(|open| open.delivery(member).is_some_and(Delivery::is_open))
         else {
             return;

@@ -52,7 +52,7 @@ impl Context<'_> {
                 nth += 1;
             }
             for member in wanted {
-                if !self.room(link.key).roster.contains_key(&member) {
+                if !self.room(link.key).roster().contains_key(&member) {
                     let participation = Participation::default();
                     let change = Change::Joined { member, participation };
                     self.log_plain(link.key, derived(self.drawn.uid, nth), change)?;
@@ -84,7 +84,7 @@ impl Context<'_> {
     /// Gives the member a membership independent of mirrors. A member who is only mirrored into a
     /// private channel cannot do that for itself.
     pub(crate) fn sit_by_right(&mut self, key: ConversationKey, member: MemberKey) {
-        let public = self.room(key).conversation.settings.visibility == Visibility::Public;
+        let public = self.room(key).conversation().settings.visibility == Visibility::Public;
         if !public && self.by.authority < Authority::Orchestrator {
             return;
         }
@@ -120,7 +120,7 @@ impl Context<'_> {
     pub(crate) fn must_not_be_default(&self, key: ConversationKey) -> Result<()> {
         let is_default =
             |p: &&Arc<Project>| p.links.len() > 1 && p.default_link().is_some_and(|l| l.key == key);
-        if self.room(key).conversation.settings.archived
+        if self.room(key).conversation().settings.archived
             || !self.directory().projects.values().any(|p| is_default(&p))
         {
             return Ok(());

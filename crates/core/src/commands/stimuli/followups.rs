@@ -51,7 +51,7 @@ impl Context<'_> {
         }
         let text = format!("The review of {:?} is complete: no finding is open.", thread.title);
         let made = self.made(StimulusKind::ReviewCompleted, at, thread.uid, &text);
-        let seated = |m: &MemberKey| self.room(key).roster.contains_key(m);
+        let seated = |m: &MemberKey| self.room(key).roster().contains_key(m);
         let targets = thread.owner.filter(|owner| *owner != made.source && seated(owner));
         let dedupe_key = Some(keys::REVIEW.into());
         let (targets, chain) = (targets.into_iter().collect(), self.chain_of_act(key)?);
@@ -73,7 +73,7 @@ impl Context<'_> {
         };
         self.load(key)?;
         let room = self.room(key);
-        let seated = |m: &MemberKey| room.roster.contains_key(m);
+        let seated = |m: &MemberKey| room.roster().contains_key(m);
         let member = |id: &Arc<str>| project.member(id).map(|m| m.member);
         let leads = || project.members.iter().filter(|m| m.lead).map(|m| m.member);
         let everybody = leads().chain(project.members.iter().map(|m| m.member));

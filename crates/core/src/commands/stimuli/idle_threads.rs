@@ -15,7 +15,7 @@ impl Context<'_> {
     pub(super) fn follow_up(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        if room.silence_at.is_none_or(|at| at > now) {
+        if room.silence_at().is_none_or(|at| at > now) {
             return Ok(());
         }
         let mut made = 0;
@@ -36,9 +36,7 @@ impl Context<'_> {
                 Err(unavailable) => return Err(unavailable),
             }
         }
-        let next = self.room(key).next_silence();
-        let again = now.plus(limits::IDLE_FOLLOWUP_AGAIN_MS);
-        self.room_mut(key).silence_at = next.map(|at| if at <= now { again } else { at });
+        self.room_mut(key).silence_reviewed(now);
         Ok(())
     }
 
@@ -49,9 +47,9 @@ impl Context<'_> {
         key: ConversationKey,
         thread: &Thread,
     ) -> Result<Option<MemberKey>> {
-        let leads = [self.room(key).conversation.settings.lead, self.directory().lead];
+        let leads = [self.room(key).conversation().settings.lead, self.directory().lead];
         let seated =
-            |run: &Self, m: &MemberKey| run.room(key).roster.contains_key(m) && run.is_member(*m);
+            |run: &Self, m: &MemberKey| run.room(key).roster().contains_key(m) && run.is_member(*m);
         if let Some(lead) = leads.into_iter().flatten().find(|m| seated(self, m)) {
             return Ok(Some(lead));
         }
@@ -75,12 +73,12 @@ impl Context<'_> {
         // schedule's firings.
         let nth = u128::from(thread.last_seq) + 1;
         let uid = Uid(thread.uid.0.wrapping_add(nth << 40));
-        let secret = room.tail.iter().rev().find_map(|event| event.salt).unwrap_or_default();
+        let secret = room.tail().iter().rev().find_map(|event| event.salt).unwrap_or_default();
         let hash: [u8; 32] =
             Sha256::new().chain_update(secret).chain_update(uid.0.to_be_bytes()).finalize().into();
         let salt = std::array::from_fn(|n| hash[n]);
         let kind = StimulusKind::ThreadIdleFollowup;
-        let owner = thread.owner.filter(|m| *m != source && room.roster.contains_key(m));
+        let owner = thread.owner.filter(|m| *m != source && room.roster().contains_key(m));
         Stimulus {
             thread: Some((thread.key, thread.uid)),
             text: text.as_str().into(),

@@ -45,7 +45,7 @@ impl Context<'_> {
     pub(super) fn check_may_hold(&self, key: ConversationKey) -> Result<()> {
         let most = limits::STIMULI_HELD;
         if self.has_place(key, &Replaced::new())
-            || queue::held(&self.room(key).stimuli).count() < most
+            || queue::held(self.room(key).stimuli()).count() < most
         {
             return Ok(());
         }
@@ -56,13 +56,13 @@ impl Context<'_> {
     /// Moves held stimuli into the queue as far as there is room, oldest first.
     pub(super) fn admit_held(&mut self, key: ConversationKey) {
         let Some(room) = self.ws.rooms.get(&key) else { return };
-        let mut held: Vec<_> = queue::held(&room.stimuli).cloned().collect();
+        let mut held: Vec<_> = queue::held(room.stimuli()).cloned().collect();
         if held.is_empty() {
             return;
         }
         held.sort_by_key(|s| (s.created_at, s.uid));
         let most = usize::from(self.stimulus_rules(key).pending);
-        let free = most.saturating_sub(queue::waiting(&self.room(key).stimuli));
+        let free = most.saturating_sub(queue::waiting(self.room(key).stimuli()));
         for stimulus in held.into_iter().take(free) {
             let queued = Stimulus { state: StimulusState::Pending, ..(*stimulus).clone() };
             self.put_in_line(key, queued, Replaced::new());
@@ -93,7 +93,7 @@ impl Context<'_> {
     fn about_the_same(&self, key: ConversationKey, new: &Stimulus) -> Replaced {
         let waits =
             |s: &&Arc<Stimulus>| matches!(s.state, StimulusState::Pending | StimulusState::Held);
-        let all = self.room(key).stimuli.values().filter(waits);
+        let all = self.room(key).stimuli().values().filter(waits);
         all.filter_map(|s| Some((s.replaced_by(new)?, s.clone()))).collect()
     }
 
@@ -101,7 +101,7 @@ impl Context<'_> {
     fn has_place(&self, key: ConversationKey, old: &Replaced) -> bool {
         let most = usize::from(self.stimulus_rules(key).pending);
         let free = old.iter().filter(|(_, s)| s.state.is_queued()).count();
-        queue::waiting(&self.room(key).stimuli) < most + free
+        queue::waiting(self.room(key).stimuli()) < most + free
     }
 
     /// Whether it continues a live initiative. Such a stimulus runs at once, whatever else waits.
@@ -110,7 +110,7 @@ impl Context<'_> {
         let room = self.room(key);
         new.thread.is_none()
             && self.thread_to_continue(key, new).is_some()
-            && queue::waiting(&room.stimuli) < limits::STIMULI_PENDING
+            && queue::waiting(room.stimuli()) < limits::STIMULI_PENDING
     }
 
     /// The thread that it continues: its own, otherwise its initiative's live one. If none, it
@@ -134,19 +134,19 @@ impl Context<'_> {
     }
 
     fn stimulus_rules(&self, key: ConversationKey) -> Rules {
-        self.room(key).conversation.settings.stimuli.unwrap_or_default()
+        self.room(key).conversation().settings.stimuli.unwrap_or_default()
     }
 
     fn opens_at(&self, key: ConversationKey) -> Timestamp {
         let room = self.room(key);
-        queue::opens_at(&room.stimuli, self.stimulus_rules(key), room.threads.values(), self.now)
+        queue::opens_at(room.stimuli(), self.stimulus_rules(key), room.threads().values(), self.now)
     }
 
     /// Recomputes the times of waiting stimuli after a change in when subjects may be opened, or in
     /// whether an initiative is live.
     pub(crate) fn arrange_stimuli(&mut self, key: ConversationKey) {
         let opens_at = self.opens_at(key);
-        let pending = self.room(key).stimuli.values();
+        let pending = self.room(key).stimuli().values();
         let moved = pending
             .filter(|s| s.state == StimulusState::Pending && s.thread.is_none())
             .map(|s| {
@@ -157,7 +157,7 @@ impl Context<'_> {
                 Stimulus { due_at, ..(**s).clone() }
             })
             .filter(|s| {
-                self.room(key).stimuli.get(&s.uid).is_some_and(|old| old.due_at != s.due_at)
+                self.room(key).stimuli().get(&s.uid).is_some_and(|old| old.due_at != s.due_at)
             });
         for stimulus in moved.collect::<Vec<_>>() {
             self.room_mut(key).put_stimulus(stimulus);

@@ -89,8 +89,9 @@ impl Context<'_> {
         let room = self.room(key);
         for member in new.targets.iter().copied().chain([new.source]) {
             self.must_be_member(member)?;
-            if !room.roster.contains_key(&member) {
-                let why = "source and targets of a stimulus have a seat in the conversation";
+            if !room.roster().contains_key(&member) {
+                let why =
+                    "the source and targets of a stimulus must be members of the conversation";
                 return Err(Refusal::invalid(why).into());
             }
         }
@@ -99,7 +100,7 @@ impl Context<'_> {
             return Err(Refusal::invalid(format!("a stimulus has at most {most} targets")).into());
         }
         if new.private && (new.thread.is_none() || new.targets.is_empty()) {
-            let why = "what only its targets are shown has targets, and continues a thread";
+            let why = "a private stimulus needs targets and a thread to continue";
             return Err(Refusal::invalid(why).into());
         }
         let keys = [&new.progress_key, &new.dedupe_key, &new.initiative_key];
@@ -126,7 +127,7 @@ impl Context<'_> {
     ) -> Result<QueuedStimulus> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
-        let found = self.room(key).stimuli.get(&uid).cloned();
+        let found = self.room(key).stimuli().get(&uid).cloned();
         let old = found.ok_or_else(|| Refusal::not_found("stimulus"))?;
         if old.source != self.by.member {
             self.must_govern()?;
@@ -186,7 +187,7 @@ impl Context<'_> {
     }
 
     fn stimulus_outcome(&self, key: ConversationKey, stimulus: Arc<Stimulus>) -> QueuedStimulus {
-        let conversation = self.room(key).conversation.clone();
+        let conversation = self.room(key).conversation().clone();
         QueuedStimulus { conversation, stimulus }
     }
 
@@ -198,7 +199,8 @@ impl Context<'_> {
         self.follow_up(key)?;
         self.admit_held(key);
         let Some(room) = self.ws.rooms.get(&key) else { return Ok(()) };
-        let open: Vec<_> = room.stimuli.values().filter(|s| s.state.is_queued()).cloned().collect();
+        let open: Vec<_> =
+            room.stimuli().values().filter(|s| s.state.is_queued()).cloned().collect();
         for old in open.iter().filter(|s| s.expires_at.is_some_and(|at| at <= now)) {
             let cancelled = self.cancelled(old, "it expired before it could be said");
             self.end_stimulus(key, cancelled);
@@ -206,7 +208,7 @@ impl Context<'_> {
         let live = |s: &&Arc<Stimulus>| s.expires_at.is_none_or(|at| at > now) && s.due_at <= now;
         let claimed = open.iter().filter(live).find(|s| s.state == StimulusState::Claimed);
         if let Some(claimed) = claimed {
-            let is_said = self.room(key).sent.get(&claimed.uid.0.to_be_bytes()).is_some();
+            let is_said = self.room(key).sent().get(&claimed.uid.0.to_be_bytes()).is_some();
             return match self.waits_until(key, claimed).filter(|_| !is_said) {
                 Some(opens_at) => {
                     self.put_back(key, claimed, opens_at);
@@ -229,7 +231,7 @@ impl Context<'_> {
             return Ok(());
         }
         if next.attempts >= limits::STIMULUS_ATTEMPTS {
-            let cancelled = self.cancelled(&next, "saying it has failed again and again");
+            let cancelled = self.cancelled(&next, "posting it failed repeatedly");
             self.end_stimulus(key, cancelled);
             return Ok(());
         }
@@ -248,7 +250,7 @@ impl Context<'_> {
     /// Posts it in its source's name, and marks it as dispatched.
     fn dispatch(&mut self, key: ConversationKey, stimulus: &Stimulus) -> Result<()> {
         let (now, salt) = (self.now, std::mem::replace(&mut self.drawn.salt, stimulus.salt));
-        let said = match self.room(key).sent.get(&stimulus.uid.0.to_be_bytes()) {
+        let said = match self.room(key).sent().get(&stimulus.uid.0.to_be_bytes()) {
             // It was posted already; only the mark is missing.
             Some(seq) => {
                 let event = self.recall(EventRef { conversation: key, seq })?.event;

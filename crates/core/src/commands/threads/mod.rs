@@ -58,7 +58,7 @@ impl Command for OpenThread {
                 // A title equal to its place's name discloses nothing more, and neither does a
                 // thread that exists already.
                 let key = run.room_by_uid(conversation)?;
-                if *run.room(key).conversation.settings.title == *self.title {
+                if *run.room(key).conversation().settings.title == *self.title {
                     return Ok(None);
                 }
                 run.said_in(conversation, "create_thread", fields).map(Some)

@@ -51,10 +51,11 @@ impl Context<'_> {
             return self.thread_outcome(key, thread);
         }
         for member in opening.participants.iter().copied().chain(opening.owner) {
-            if !self.room(key).roster.contains_key(&member) {
-                return Err(
-                    Refusal::invalid("every participant has a seat in the conversation").into()
-                );
+            if !self.room(key).roster().contains_key(&member) {
+                return Err(Refusal::invalid(
+                    "every participant must be a member of the conversation",
+                )
+                .into());
             }
         }
         let mut participants = opening.participants;
@@ -67,7 +68,7 @@ impl Context<'_> {
                 || !matches!(recalled.event.change, Change::Posted(_))
             {
                 return Err(Refusal::invalid(
-                    "a thread's root is a message of the main line that is shown to all",
+                    "a thread's root must be a message of the main timeline that everybody can see",
                 )
                 .into());
             }
@@ -183,9 +184,11 @@ impl Context<'_> {
         }
         let owner = owner.filter(|o| *o != thread.owner);
         if let Some(Some(member)) = owner
-            && !self.room(key).roster.contains_key(&member)
+            && !self.room(key).roster().contains_key(&member)
         {
-            return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
+            return Err(
+                Refusal::invalid("a thread's owner must be a member of the conversation").into()
+            );
         }
         if let Some(summary) = &summary {
             check_summary(summary, thread.status, status)?;
@@ -229,7 +232,7 @@ impl Context<'_> {
         let me = self.by.member;
         for seq in self.room(key).open_in(thread) {
             let at = EventRef { conversation: key, seq };
-            let mine = self.room(key).open.get(&seq).and_then(|open| open.delivery(me));
+            let mine = self.room(key).open().get(&seq).and_then(|open| open.delivery(me));
             if mine.is_some_and(|d| d.state.is_running()) {
                 self.settle(at, me, Disposition::Acknowledged)?;
             }
@@ -349,7 +352,7 @@ impl Context<'_> {
         written: &MessageState,
         each: &mut dyn FnMut(&Event, Option<&Message>),
     ) -> Result<()> {
-        let known = self.room(event.conversation).messages.get(&event.seq);
+        let known = self.room(event.conversation).messages().get(&event.seq);
         let state = known.unwrap_or(written);
         let edit = match (state.deleted_at, state.latest) {
             (Some(_), _) => return Ok(()),
@@ -379,9 +382,9 @@ impl Context<'_> {
         opened: bool,
     ) -> Result<ThreadState> {
         let room = self.room(key);
-        let thread = room.threads.get(&thread).cloned();
+        let thread = room.thread(thread).cloned();
         let thread = thread.ok_or_else(|| Refusal::not_found("thread"))?;
-        Ok(ThreadState { conversation: room.conversation.clone(), thread, opened })
+        Ok(ThreadState { conversation: room.conversation().clone(), thread, opened })
     }
 }
 
@@ -390,7 +393,8 @@ fn nth(uid: Uid, n: usize) -> Uid {
     if n == 0 { uid } else { derived(uid, n - 1) }
 }
 
-/// A result can be stated only when the thread has finished.
+/// A summary can be stated when the thread is resolved or closed by the command, or while it is
+/// resolved.
 fn check_summary(summary: &str, is: ThreadStatus, next: Option<ThreadStatus>) -> Result<()> {
     check_words_of("a summary", summary, limits::SUMMARY_BYTES)?;
     let done = |status| matches!(status, ThreadStatus::Resolved | ThreadStatus::Closed);

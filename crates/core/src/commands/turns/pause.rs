@@ -43,8 +43,8 @@ impl Workspace {
     }
 
     fn budget(&self, room: &Room, thread: Option<ThreadKey>) -> Option<u32> {
-        let thread = thread.and_then(|t| room.threads.get(&t));
-        self.budgets.of(&room.conversation, thread.map(|t| &**t))
+        let thread = thread.and_then(|t| room.thread(t));
+        self.budgets.of(room.conversation(), thread.map(|t| &**t))
     }
 
     /// Open events of a room whose deliveries' clocks do not match the present state of their
@@ -54,7 +54,7 @@ impl Workspace {
             let withheld = |d: &Delivery| self.is_withheld(room, open, d);
             open.deliveries.iter().any(|d| d.is_open() && d.stands_still() != withheld(d))
         };
-        room.open.values().filter(|open| differs(open)).map(|open| open.seq).collect()
+        room.open().values().filter(|open| differs(open)).map(|open| open.seq).collect()
     }
 }
 
@@ -157,8 +157,8 @@ impl Context<'_> {
             self.refill_turns(key, thread);
         }
         let room = self.room(key);
-        let thread = thread.and_then(|t| room.threads.get(&t)).cloned();
-        Ok(Continued { conversation: room.conversation.clone(), thread, was_paused })
+        let thread = thread.and_then(|t| room.thread(t)).cloned();
+        Ok(Continued { conversation: room.conversation().clone(), thread, was_paused })
     }
 
     /// Moderators and the lead may let a conversation continue without being members: they are told
@@ -179,7 +179,7 @@ impl Context<'_> {
         if !governs && !self.may_see(self.room(key)) {
             return Err(unknown().into());
         }
-        if !governs && !self.room(key).roster.contains_key(&self.by.member) {
+        if !governs && !self.room(key).roster().contains_key(&self.by.member) {
             return Err(Refusal::new(
                 Code::Forbidden,
                 "you are not on the roster; join the conversation first",
@@ -187,7 +187,7 @@ impl Context<'_> {
             .into());
         }
         let Some(uid) = thread else { return Ok((key, None)) };
-        let found = self.room(key).threads.values().find(|t| t.uid == uid).map(|t| t.key);
+        let found = self.room(key).threads().values().find(|t| t.uid == uid).map(|t| t.key);
         Ok((key, Some(found.ok_or_else(|| Refusal::not_found("thread"))?)))
     }
 
@@ -195,15 +195,15 @@ impl Context<'_> {
     /// back in a timeline that continues are offered.
     pub(crate) fn review_pauses(&mut self, key: ConversationKey) -> Result<()> {
         let now = self.now;
-        self.room_mut(key).turns.note_all();
+        self.room_mut(key).note_all_subjects();
         for seq in self.ws.misjudged(self.room(key)) {
             let at = EventRef { conversation: key, seq };
             let room = self.room(key);
-            let Some(open) = room.open.get(&seq) else { continue };
+            let Some(open) = room.open().get(&seq) else { continue };
             let withheld = |d| self.ws.is_withheld(room, open, d);
             let withheld: Vec<bool> = open.deliveries.iter().map(withheld).collect();
             let room = self.room_mut(key);
-            let Some(open) = room.open_mut(seq) else { continue };
+            let Some(open) = room.stored_mut(seq) else { continue };
             let mut go_on = Vec::new();
             let both = open.deliveries.iter_mut().zip(withheld);
             for (delivery, withheld) in both.filter(|(d, _)| d.is_open()) {
@@ -214,7 +214,6 @@ impl Context<'_> {
             if let Some(claim) = open.claim.as_mut().filter(|c| go_on.contains(&c.holder)) {
                 claim.renew(now);
             }
-            room.must_store(seq);
             for member in go_on {
                 self.offer_held_back(at, member)?;
             }
@@ -225,5 +224,5 @@ impl Context<'_> {
 }
 
 fn only_people() -> Refusal {
-    Refusal::new(Code::Forbidden, "only a person lets agents go on that have paused")
+    Refusal::new(Code::Forbidden, "only a person can let paused agents continue")
 }

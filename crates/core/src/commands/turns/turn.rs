@@ -32,7 +32,7 @@ impl Context<'_> {
         let Some(subject) = subject.filter(|_| me.is_agent()) else { return Ok(()) };
         let room = self.room(key);
         let cause = cause.filter(|c| c.conversation == key).map(|c| c.seq);
-        let open = cause.and_then(|seq| room.open.get(&seq));
+        let open = cause.and_then(|seq| room.open().get(&seq));
         let delivery = open.and_then(|o| Some((o, o.delivery(me.key)?)));
         let addressed = delivery.is_some_and(|(open, d)| is_addressed(open, d));
         let rules = room.turn_rules();
@@ -50,7 +50,7 @@ impl Context<'_> {
             let told = event.attention.iter().flat_map(|a| &a.told);
             let owed = told.filter(|t| t.decision.directedness == Directedness::ToMe);
             let agents = owed.filter(|t| self.directory().is_agent(t.member)).count();
-            if agents > 0 || self.room(key).turns.get(subject).is_some() {
+            if agents > 0 || self.room(key).turns().get(subject).is_some() {
                 let addressees = u16::try_from(agents).unwrap_or(u16::MAX);
                 self.room_mut(key).turn_mut(subject).refill(addressees);
             }
@@ -106,8 +106,8 @@ impl Context<'_> {
         let (key, now) = (event.conversation, self.now);
         let rules = self.room(key).turn_rules();
         let earlier: Vec<Seq> =
-            self.room(key).turns.open(subject).filter(|seq| *seq != event.seq).collect();
-        let told: Vec<MemberKey> = match self.room(key).open.get(&event.seq) {
+            self.room(key).turns().open(subject).filter(|seq| *seq != event.seq).collect();
+        let told: Vec<MemberKey> = match self.room(key).open().get(&event.seq) {
             Some(open) => {
                 let told = open.deliveries.iter().filter(|d| self.ws.takes_turns(d));
                 told.map(|d| d.member).collect()
@@ -122,7 +122,7 @@ impl Context<'_> {
             }
         }
         for seq in earlier {
-            let Some(open) = self.room(key).open.get(&seq) else { continue };
+            let Some(open) = self.room(key).open().get(&seq) else { continue };
             let idle = |d: &&Delivery| {
                 let waits = self.ws.takes_turns(d) && self.room(key).waits_for_turn(open, d);
                 waits && !is_owed(d) && !d.state.is_running()
@@ -139,7 +139,7 @@ impl Context<'_> {
     /// one too if it owes an answer to it.
     fn replace_run(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let Some(before) = open.and_then(|o| o.delivery(member)).cloned() else { return Ok(()) };
         let (owes, ran) = (is_owed(&before), before.state.is_running());
         self.cancel_all(at, vec![before], REPLACED)?;
@@ -147,11 +147,10 @@ impl Context<'_> {
             return self.settle(at, member, Disposition::Superseded);
         }
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.delivery_mut(at.seq, member) {
             delivery.come_back();
             delivery.withhold(true, now);
         }
-        room.must_store(at.seq);
         self.ws.count_running(member, ran, false);
         self.ws.track(at);
         Ok(())
@@ -172,13 +171,13 @@ impl Context<'_> {
         // It may have been offered along with another, and the turn passes on before it is
         // accepted.
         let is_offered = |c: &&Candidate| {
-            let delivery = room.open.get(&c.cause).and_then(|o| o.delivery(c.member));
+            let delivery = room.open().get(&c.cause).and_then(|o| o.delivery(c.member));
             delivery.is_some_and(|d| matches!(d.state, State::Offered { .. }))
         };
         let offered_before: Vec<_> =
             candidates.iter().filter(is_offered).map(|c| (c.member, c.cause)).collect();
         let rules = room.turn_rules();
-        if candidates.is_empty() && room.turns.get(subject).is_none() {
+        if candidates.is_empty() && room.turns().get(subject).is_none() {
             self.ws.timers.set(TimerKey::turn(key, subject), None);
             return Ok(());
         }
@@ -186,7 +185,7 @@ impl Context<'_> {
         let mut turn = before.clone();
         let step = turn.arbitrate(&rules, &candidates, now);
         turn.outputs.retain(|output| {
-            let delivery = room.open.get(&output.cause).and_then(|o| o.delivery(output.member));
+            let delivery = room.open().get(&output.cause).and_then(|o| o.delivery(output.member));
             delivery.is_some_and(Delivery::is_open)
         });
         debug_assert!(!turn.lets_wait(&rules, &candidates, now), "{turn:?} {candidates:?}");
@@ -198,12 +197,12 @@ impl Context<'_> {
         let stray = |c: &(MemberKey, Seq)| turn.lease(c.0).is_none() && !back.contains(c);
         let strays: Vec<_> = offered_before.into_iter().filter(stray).collect();
         back.extend(strays);
-        let rests = room.turns.rests(subject) != rested.is_some();
+        let rests = room.turns().rests(subject) != rested.is_some();
         if rests {
-            self.room_mut(key).turns.rest(subject, rested.is_some());
+            self.room_mut(key).rest(subject, rested.is_some());
         }
         let room = self.room(key);
-        if before != turn || room.turns.is_row_due(subject) {
+        if before != turn || room.turns().is_row_due(subject) {
             let room = self.room_mut(key);
             room.put_turn(subject, turn);
             room.note_granted(step.granted);
@@ -230,14 +229,15 @@ impl Context<'_> {
             // Nobody can speak there, and no run continues.
             return candidates;
         }
-        for open in room.turns.open(subject).filter_map(|seq| room.open.get(&seq)) {
+        for open in room.turns().open(subject).filter_map(|seq| room.open().get(&seq)) {
             let paused = self.ws.is_paused(room, open.thread);
             let wanted = open.deliveries.iter().filter(|d| self.ws.takes_turns(d));
-            let holds =
-                |d: &Delivery| room.turns.get(subject).is_some_and(|t| t.holds(d.member, open.seq));
+            let holds = |d: &Delivery| {
+                room.turns().get(subject).is_some_and(|t| t.holds(d.member, open.seq))
+            };
             // In a paused timeline nobody begins to speak.
             candidates.extend(wanted.filter(|d| !paused || holds(d)).map(|d| {
-                let participation = room.roster.get(&d.member).copied().unwrap_or_default();
+                let participation = room.roster().get(&d.member).copied().unwrap_or_default();
                 Candidate {
                     member: d.member,
                     cause: open.seq,
@@ -260,19 +260,18 @@ impl Context<'_> {
     /// The turn has passed to another member: the offer is withdrawn, and the delivery waits.
     fn take_back(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
-        let open = self.room(at.conversation).open.get(&at.seq);
+        let open = self.room(at.conversation).open().get(&at.seq);
         let Some(before) = open.and_then(|o| o.delivery(member)).cloned() else { return Ok(()) };
         if matches!(before.state, State::Offered { .. }) {
             self.cancel_all(at, vec![before], "nobody took the turn up; another has it")?;
         }
         let room = self.room_mut(at.conversation);
-        if let Some(delivery) = room.open_mut(at.seq).and_then(|o| o.delivery_mut(member)) {
+        if let Some(delivery) = room.delivery_mut(at.seq, member) {
             if !delivery.state.is_running() {
                 delivery.come_back();
             }
             delivery.withhold(true, now);
         }
-        room.must_store(at.seq);
         self.ws.track(at);
         Ok(())
     }
@@ -281,7 +280,7 @@ impl Context<'_> {
     fn let_speak(&mut self, at: EventRef, member: MemberKey) -> Result<()> {
         let now = self.now;
         let room = self.room(at.conversation);
-        let Some(open) = room.open.get(&at.seq) else { return Ok(()) };
+        let Some(open) = room.open().get(&at.seq) else { return Ok(()) };
         let stands = open.delivery(member).is_some_and(Delivery::stands_still);
         if !stands || self.ws.is_paused_here(room, open.thread) {
             return Ok(());
@@ -306,13 +305,13 @@ impl Context<'_> {
     pub(crate) fn turns(&mut self, conversation: Uid) -> Result<Vec<Subject>> {
         let key = self.room_by_uid(conversation)?;
         let room = self.room(key);
-        let held = room.turns.subjects().filter(|(_, turn)| !turn.is_idle());
-        let mut live: Vec<Seq> = held.map(|(s, _)| s).chain(room.turns.with_open()).collect();
+        let held = room.turns().subjects().filter(|(_, turn)| !turn.is_idle());
+        let mut live: Vec<Seq> = held.map(|(s, _)| s).chain(room.turns().with_open()).collect();
         live.sort_unstable();
         live.dedup();
         let mut shown = Vec::new();
         for subject in live {
-            let turn = self.room(key).turns.get(subject).cloned().unwrap_or_default();
+            let turn = self.room(key).turns().get(subject).cloned().unwrap_or_default();
             let candidates = self.candidates(key, subject);
             let waits = candidates.iter().filter(|c| !turn.holds(c.member, c.cause));
             let mut waiting = Vec::new();
@@ -331,7 +330,7 @@ impl Context<'_> {
             let root = self.uid_of(key, Some(subject))?.unwrap_or_default();
             let room = self.room(key);
             let thread = room.thread_of_root(subject).or(Some(ThreadKey(subject.0)));
-            let thread = thread.and_then(|t| room.threads.get(&t)).map(|t| t.uid);
+            let thread = thread.and_then(|t| room.thread(t)).map(|t| t.uid);
             let budget = turn.budget(&room.turn_rules());
             shown.push(Subject { root, thread, turn, budget, causes, waiting });
         }
@@ -348,12 +347,12 @@ impl Context<'_> {
         self.must_govern()?;
         let key = self.room_by_uid(conversation)?;
         let subject = self.subject_by_uid(key, subject)?;
-        let holder = self.room(key).turns.get(subject).and_then(|t| t.lease(member)).cloned();
+        let holder = self.room(key).turns().get(subject).and_then(|t| t.lease(member)).cloned();
         let Some(lease) = holder else {
             return Err(Refusal::new(Code::Conflict, "this member does not hold the turn").into());
         };
         let at = EventRef { conversation: key, seq: lease.cause };
-        let open = self.room(key).open.get(&at.seq);
+        let open = self.room(key).open().get(&at.seq);
         let before = open.and_then(|o| o.delivery(member)).cloned();
         self.room_mut(key).turn_mut(subject).take_away(member);
         if let Some(before) = before {
@@ -365,7 +364,7 @@ impl Context<'_> {
 
     /// A subject by the id of its root message or its thread.
     fn subject_by_uid(&mut self, key: ConversationKey, uid: Uid) -> Result<Seq> {
-        let threads = self.room(key).threads.values();
+        let threads = self.room(key).threads().values();
         if let Some(thread) = threads.into_iter().find(|t| t.uid == uid) {
             return Ok(thread.root.unwrap_or(Seq(thread.key.0)));
         }
@@ -395,7 +394,7 @@ fn waits_since(open: &Open, delivery: &Delivery) -> Timestamp {
 }
 
 fn has_reacted(room: &crate::state::room::Room, seq: Seq, member: MemberKey) -> bool {
-    let state = room.messages.get(&seq);
+    let state = room.messages().get(&seq);
     state.is_some_and(|m| m.reactions.iter().any(|(by, _)| *by == member))
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Room;
 use crate::model::event::{Change, Event};
 use crate::model::ids::{ThreadKey, Timestamp};
+use crate::model::limits;
 use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::{Thread, ThreadKind, ThreadStatus};
 
@@ -54,6 +55,13 @@ impl Room {
     /// When the first of them will have been silent long enough.
     pub fn next_silence(&self) -> Option<Timestamp> {
         self.silences().into_iter().map(|(at, _)| at).min()
+    }
+
+    /// The silent threads were followed up as of `now`. Any that remain are looked at again some
+    /// time later.
+    pub fn silence_reviewed(&mut self, now: Timestamp) {
+        let again = now.plus(limits::IDLE_FOLLOWUP_AGAIN_MS);
+        self.silence_at = self.next_silence().map(|at| if at <= now { again } else { at });
     }
 
     /// An event in a thread postpones its silence, and it may be the first event in any thread. The

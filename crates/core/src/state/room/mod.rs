@@ -2,7 +2,8 @@
 //!
 //! A room is the replay of its conversation's log, plus what is still open: deliveries, claims and
 //! cursors. It is valid if and only if its `head.version` is the store's. The store loads it with
-//! [`Room::restore`], commands change it, and the store writes the result of [`Room::take_dirty`].
+//! [`Room::restore`], commands change it by its operations, which record what must be written, and
+//! the store writes the result of [`Room::take_version`]. Nobody else can change its fields.
 //! A refused command changes nothing.
 
 pub mod apply;
@@ -13,6 +14,7 @@ mod erase;
 mod idle;
 mod log_snapshot;
 mod open;
+mod read;
 mod recover;
 mod remote;
 pub mod turns;
@@ -46,7 +48,7 @@ pub use turns::Turns;
 pub struct Head {
     pub seq: Seq,
     pub hash: Hash,
-    /// Rises with every recorded change of the room.
+    /// Increases with every recorded change of the room.
     pub version: u64,
     /// Every event up to this one has a receipt or a pending row, or notified nobody. Events above
     /// it are offered again after a crash.
@@ -76,51 +78,51 @@ pub struct Line {
 
 #[derive(Clone, Debug)]
 pub struct Room {
-    pub conversation: Arc<Conversation>,
+    conversation: Arc<Conversation>,
     /// What is wrong with its log and how to fix it. While set, nothing can be posted.
-    pub damaged: Option<Arc<str>>,
-    pub head: Head,
-    pub roster: HashMap<MemberKey, Participation>,
+    damaged: Option<Arc<str>>,
+    head: Head,
+    roster: HashMap<MemberKey, Participation>,
     /// Members of the roster who listen to everything, so that a decision need not look at each
     /// membership.
-    pub listeners: BTreeSet<MemberKey>,
-    pub threads: HashMap<ThreadKey, Arc<Thread>>,
+    listeners: BTreeSet<MemberKey>,
+    threads: HashMap<ThreadKey, Arc<Thread>>,
     /// `None` is the main timeline.
-    pub lines: HashMap<Option<ThreadKey>, Line>,
+    lines: HashMap<Option<ThreadKey>, Line>,
     /// The newest events, oldest first.
-    pub tail: VecDeque<Arc<Event>>,
+    tail: VecDeque<Arc<Event>>,
     /// The messages among them, in the form that the flow of talk is read from.
-    pub talk: Talk,
+    talk: Talk,
     /// Events for which somebody still owes something or holds a claim.
-    pub open: BTreeMap<Seq, Open>,
+    open: BTreeMap<Seq, Open>,
     /// How recently closed events ended, newest last. Older ones have receipts only.
-    pub closed: VecDeque<Open>,
+    closed: VecDeque<Open>,
     /// Messages that were edited, deleted or reacted to, as far as this room has loaded or changed
     /// them.
-    pub messages: HashMap<Seq, MessageState>,
+    messages: HashMap<Seq, MessageState>,
     /// Read cursors that were looked up: of the conversation and of its threads.
-    pub cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
+    cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
     /// Idempotency keys within the window, with their senders and events.
-    pub sent: Sent,
+    sent: Sent,
     /// When agents opened subjects unprompted within the last hour.
-    pub autonomous: VecDeque<(MemberKey, Timestamp)>,
+    autonomous: VecDeque<(MemberKey, Timestamp)>,
     /// Members who have left without giving up their membership: the whole room (`None`), or a
     /// thread.
-    pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
+    gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     /// Its queue of stimuli, and recently ended ones.
-    pub stimuli: Queue,
+    stimuli: Queue,
     /// When to look for silent threads next; none when no thread is watched. It may be too early
     /// but never too late.
-    pub silence_at: Option<Timestamp>,
+    silence_at: Option<Timestamp>,
     /// Its schedules of recurring stimuli.
-    pub schedules: BTreeMap<Uid, Arc<Schedule>>,
+    schedules: BTreeMap<Uid, Arc<Schedule>>,
     /// The external channel that this conversation mirrors, if any.
-    pub remote: Option<Remote>,
+    remote: Option<Remote>,
     /// What was said since the last digest. Nothing is counted while nobody follows the
     /// conversation.
-    pub tally: Tally,
+    tally: Tally,
     /// Who speaks about which subject.
-    pub turns: Turns,
+    turns: Turns,
     /// The canonical threads of root messages.
     roots: HashMap<Seq, ThreadKey>,
     /// Open events without a row: after a crash they must be rebuilt from the log.
@@ -147,7 +149,7 @@ impl Sent {
         self.by_key.get(key).copied()
     }
 
-    pub fn put(&mut self, key: [u8; 16], seq: Seq, at: Timestamp) {
+    fn put(&mut self, key: [u8; 16], seq: Seq, at: Timestamp) {
         let is_old = |(t, _): &(Timestamp, _)| at.since(*t) > limits::IDEMPOTENCY_MS;
         while self.order.len() >= limits::IDEMPOTENCY_KEYS
             || self.order.len() >= limits::IDEMPOTENCY_NEWEST
@@ -230,9 +232,9 @@ impl Room {
         }
     }
 
-    /// Restores a room as it was before the last process ended. Events that were told and are not
-    /// accounted for are open again, one attempt later, and get their rows at once. On a shared
-    /// database, deliveries that a connected session has been told of remain told.
+    /// Restores a room as it was before the last process ended. Events that notified an agent and
+    /// are not accounted for are open again, one attempt later, and get their rows at once. On a
+    /// shared database, a delivery that is held by a connected session keeps its state.
     pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
         let mut room = Self::new(Conversation::clone(&parts.conversation));
         room.head = parts.head;
@@ -350,7 +352,19 @@ impl Room {
         self.conversation.key
     }
 
-    /// Returns what must be written. From here on the room counts it as written.
+    /// Returns what must be written, if anything, and the head of the new version. From here on
+    /// the room counts it as written.
+    pub fn take_version(&mut self) -> Option<(Head, Dirty)> {
+        if !self.is_dirty() {
+            return None;
+        }
+        self.head.version += 1;
+        let dirty = self.take_dirty();
+        Some((self.head, dirty))
+    }
+
+    /// Returns what must be written, as part of the present version. From here on the room counts
+    /// it as written.
     pub fn take_dirty(&mut self) -> Dirty {
         self.unlike.clear();
         self.settle_turn_rows();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::cursor::ReadCursor;
 use crate::model::delivery::{Delivery, Open, State};
-use crate::model::digest::{Digest, Written};
+use crate::model::digest::{Digest, Tally, Written};
 use crate::model::disposition::Disposition;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp};
@@ -45,6 +45,25 @@ impl Room {
         Some(open)
     }
 
+    /// An open event, to be changed. Its row is written with this batch.
+    pub fn stored_mut(&mut self, seq: Seq) -> Option<&mut Open> {
+        self.must_store(seq);
+        self.open_mut(seq)
+    }
+
+    /// A member's delivery of an open event, to be changed. The event's row is written with this
+    /// batch.
+    pub fn delivery_mut(&mut self, seq: Seq, member: MemberKey) -> Option<&mut Delivery> {
+        let open = self.open.get_mut(&seq)?;
+        self.unlike.insert(seq);
+        open.subject.into_iter().for_each(|subject| self.turns.note(subject));
+        let delivery = open.deliveries.iter_mut().find(|d| d.member == member)?;
+        open.stored = true;
+        self.fresh.remove(&seq);
+        self.dirty.pending.insert(seq);
+        Some(delivery)
+    }
+
     /// Adds an event for which somebody owes something. It has no row until it needs one.
     pub fn open_event(&mut self, mut open: Open) {
         self.file(&mut open);
@@ -62,6 +81,29 @@ impl Room {
             self.fresh.remove(&seq);
             self.dirty.pending.insert(seq);
         }
+    }
+
+    /// Requires the rows of all open events to be written with this batch. Returns whether there
+    /// are any.
+    pub fn store_all_open(&mut self) -> bool {
+        let Self { open, fresh, dirty, .. } = self;
+        for open in open.values_mut() {
+            open.stored = true;
+            fresh.remove(&open.seq);
+            dirty.pending.insert(open.seq);
+        }
+        !open.is_empty()
+    }
+
+    /// The clock was set back to `now`: open events continue from that time and get their rows.
+    /// Returns the ones that this changes.
+    pub fn set_back(&mut self, now: Timestamp) -> Vec<Seq> {
+        let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
+        let changed: Vec<Seq> = self.open.values_mut().filter_map(set_back).collect();
+        for seq in &changed {
+            self.stored_mut(*seq);
+        }
+        changed
     }
 
     /// Writes the row of every open event that differs from it, so that another host can continue.
@@ -164,8 +206,15 @@ impl Room {
         self.messages.entry(seq).or_insert_with(|| state.clone());
     }
 
-    /// Adds a digest, if there is one. The log is now covered up to where the tally begins.
+    /// Forgets the states of messages, to read them again. Unwritten ones remain.
+    pub fn forget_messages(&mut self) {
+        self.messages.retain(|seq, _| self.dirty.messages.contains(seq));
+    }
+
+    /// Adds a digest, if there is one. The log is now covered up to its head, and the tally begins
+    /// there.
     pub fn add_digest(&mut self, digest: Option<Arc<Digest>>) {
+        self.tally = Tally::from(self.head.seq);
         self.dirty.digested = true;
         self.dirty.digests.extend(digest);
     }

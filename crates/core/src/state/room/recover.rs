@@ -11,6 +11,16 @@ use crate::model::thread::Thread;
 use crate::model::turn::{Lease, Turn};
 
 impl Room {
+    /// Records what is wrong with its log and how to fix it. It is found at each load, not stored.
+    pub fn set_damaged(&mut self, damage: Option<Arc<str>>) {
+        self.damaged = damage;
+    }
+
+    /// Events before this one are missing from the log: replay goes on with it.
+    pub fn skip_to(&mut self, seq: Seq) {
+        self.head.seq = Seq(seq.0 - 1);
+    }
+
     /// Rebuilds a thread from these events of it and the start of this room's log. None when its
     /// opening is in neither.
     pub fn thread_of(&self, thread: ThreadKey, events: &[Arc<Event>]) -> Option<Thread> {

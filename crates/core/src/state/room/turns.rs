@@ -59,7 +59,7 @@ impl Turns {
 
     /// Records whether a member who has spoken about the subject is resting. While one is, its
     /// turns are kept.
-    pub fn rest(&mut self, subject: Seq, on: bool) {
+    pub(super) fn rest(&mut self, subject: Seq, on: bool) {
         match on {
             true => self.resting.insert(subject),
             false => self.resting.remove(&subject),
@@ -67,12 +67,12 @@ impl Turns {
     }
 
     /// Marks the subject for arbitration.
-    pub fn note(&mut self, subject: Seq) {
+    pub(super) fn note(&mut self, subject: Seq) {
         self.changed.insert(subject);
     }
 
     /// Marks all subjects for arbitration.
-    pub fn note_all(&mut self) {
+    pub(super) fn note_all(&mut self) {
         self.changed.extend(self.by_subject.keys().chain(self.open.keys()));
     }
 
@@ -81,7 +81,7 @@ impl Turns {
     }
 
     /// Returns a subject that must be arbitrated, once.
-    pub fn take_changed(&mut self) -> Option<Seq> {
+    pub(super) fn take_changed(&mut self) -> Option<Seq> {
         self.changed.pop_first()
     }
 
@@ -194,6 +194,26 @@ impl Room {
         }
         let turn = self.turn(subject);
         self.turns.by_subject.entry(subject).or_insert(turn)
+    }
+
+    /// Marks the subject for arbitration.
+    pub fn note_subject(&mut self, subject: Seq) {
+        self.turns.note(subject);
+    }
+
+    /// Marks all subjects for arbitration.
+    pub fn note_all_subjects(&mut self) {
+        self.turns.note_all();
+    }
+
+    /// Returns a subject that must be arbitrated, once.
+    pub fn take_changed_subject(&mut self) -> Option<Seq> {
+        self.turns.take_changed()
+    }
+
+    /// Records whether a member who has spoken about the subject is resting.
+    pub fn rest(&mut self, subject: Seq, on: bool) {
+        self.turns.rest(subject, on);
     }
 
     /// Stores the turns of a subject after arbitration, without requiring arbitration again.

@@ -26,7 +26,7 @@ impl Workspace {
     pub fn set_shared(&mut self, shared: bool) {
         if shared && !self.shared {
             self.rooms.iter_mut().for_each(|(_, room)| room.forget_written());
-            let open = self.rooms.values().filter(|room| !room.open.is_empty());
+            let open = self.rooms.values().filter(|room| !room.open().is_empty());
             self.touched.extend(open.map(Room::key));
             let sessions = self.directory.sessions.values();
             self.changes.sessions.extend(sessions.filter(|s| s.connected).cloned());

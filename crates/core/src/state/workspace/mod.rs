@@ -20,10 +20,9 @@ use std::sync::Arc;
 use crate::model::approval::{self, Approval};
 use crate::model::budget::Budgets;
 use crate::model::conversation::Keep;
-use crate::model::delivery::Open;
 use crate::model::error::Refusal;
 use crate::model::flow;
-use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp, Uid};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp, Uid};
 use crate::state::directory::Directory;
 use crate::state::effect::Effect;
 use crate::state::facts::Unavailable;
@@ -175,13 +174,8 @@ impl Workspace {
         self.wake_history.set_back(now);
         let mut changed = Vec::new();
         for (key, room) in self.rooms.iter_mut() {
-            let set_back = |open: &mut Open| open.set_back(now).then_some(open.seq);
-            let seqs: Vec<Seq> = room.open.values_mut().filter_map(set_back).collect();
-            for seq in seqs {
-                room.open_mut(seq);
-                room.must_store(seq);
-                changed.push(EventRef { conversation: *key, seq });
-            }
+            let at = |seq| EventRef { conversation: *key, seq };
+            changed.extend(room.set_back(now).into_iter().map(at));
         }
         for at in changed {
             self.touched.insert(at.conversation);
@@ -209,7 +203,7 @@ impl Workspace {
         }
         for key in std::mem::take(&mut self.touched) {
             let Some(room) = self.rooms.get_to_write(&key) else { continue };
-            let due = self.digests.0.and_then(|every| room.tally.due(every));
+            let due = self.digests.0.and_then(|every| room.tally().due(every));
             if due.is_some() {
                 self.timers.set(TimerKey::digest(key), due);
             }
@@ -219,10 +213,8 @@ impl Workspace {
             if self.shared {
                 room.store_changed();
             }
-            if room.is_dirty() {
-                room.head.version += 1;
-                let dirty = room.take_dirty();
-                changes.rooms.push(RoomChanges { key, head: room.head, dirty });
+            if let Some((head, dirty)) = room.take_version() {
+                changes.rooms.push(RoomChanges { key, head, dirty });
             }
         }
         if self.shared || self.private_reads.closing || !changes.records_nothing() {

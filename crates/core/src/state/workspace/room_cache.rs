@@ -8,15 +8,15 @@ impl Workspace {
     /// Adds a loaded room with its open deliveries and timers.
     pub fn admit(&mut self, room: Room) {
         let key = room.key();
-        self.by_uid.insert(room.conversation.uid, key);
+        self.by_uid.insert(room.conversation().uid, key);
         if room.is_dirty() {
             self.touched.insert(key);
         }
         if !self.misjudged(&room).is_empty() {
             self.to_review.insert(key);
         }
-        let open: Vec<Seq> = room.open.keys().copied().collect();
-        let due = self.digests.0.and_then(|every| room.tally.due(every));
+        let open: Vec<Seq> = room.open().keys().copied().collect();
+        let due = self.digests.0.and_then(|every| room.tally().due(every));
         self.timers.set(TimerKey::digest(key), due);
         self.timers.set(TimerKey::queue(key), room.queue_due());
         for member in running_in(&room) {
@@ -42,23 +42,21 @@ impl Workspace {
     pub fn store_open(&mut self) {
         self.private_reads.closing = true;
         for (key, room) in self.rooms.iter_mut() {
-            let open: Vec<Seq> = room.open.keys().copied().collect();
-            if !open.is_empty() {
+            if room.store_all_open() {
                 self.touched.insert(*key);
             }
-            open.into_iter().for_each(|seq| room.must_store(seq));
         }
     }
 
     pub(crate) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
         let room = self.rooms.remove(&key)?;
-        self.by_uid.remove(&room.conversation.uid);
+        self.by_uid.remove(&room.conversation().uid);
         self.timers.cancel(TimerKey::digest(key));
         self.timers.cancel(TimerKey::queue(key));
         for member in running_in(&room) {
             self.count_running(member, true, false);
         }
-        for open in room.open.values() {
+        for open in room.open().values() {
             let at = EventRef { conversation: key, seq: open.seq };
             self.timers.cancel(TimerKey::event(at));
             self.overdue.remove(&at);
@@ -67,7 +65,7 @@ impl Workspace {
                 self.owe(delivery.member, at, false);
             }
         }
-        for (subject, _) in room.turns.subjects() {
+        for (subject, _) in room.turns().subjects() {
             self.timers.cancel(TimerKey::turn(key, subject));
         }
         self.touched.remove(&key);
@@ -78,7 +76,7 @@ impl Workspace {
     /// Updates the indexes after an event's deliveries changed.
     pub(crate) fn track(&mut self, at: EventRef) {
         let Some(room) = self.rooms.get(&at.conversation) else { return };
-        let Some(open) = room.open.get(&at.seq) else {
+        let Some(open) = room.open().get(&at.seq) else {
             self.timers.set(TimerKey::event(at), None);
             self.overdue.remove(&at);
             return;
@@ -120,6 +118,6 @@ impl Workspace {
 
 /// The members who run a turn in the room, each once.
 fn running_in(room: &Room) -> Vec<MemberKey> {
-    let deliveries = room.open.values().flat_map(|open| &open.deliveries);
+    let deliveries = room.open().values().flat_map(|open| &open.deliveries);
     deliveries.filter(|d| d.state.is_running()).map(|d| d.member).collect()
 }

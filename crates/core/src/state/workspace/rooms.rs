@@ -65,14 +65,14 @@ impl Rooms {
     /// Whether any subject may have changed.
     pub(crate) fn has_changed(&self) -> bool {
         let mut rooms = self.handed_out.iter().filter_map(|key| self.by_key.get(key));
-        rooms.any(|room| room.turns.has_changed())
+        rooms.any(|room| room.turns().has_changed())
     }
 
     /// Removes and returns a subject that may have changed.
     pub(crate) fn take_changed(&mut self) -> Option<(ConversationKey, Seq)> {
         while let Some(key) = self.handed_out.first().copied() {
             let room = self.by_key.get_mut(&key);
-            if let Some(subject) = room.and_then(|room| room.turns.take_changed()) {
+            if let Some(subject) = room.and_then(|room| room.take_changed_subject()) {
                 return Some((key, subject));
             }
             self.handed_out.remove(&key);

@@ -51,8 +51,8 @@ impl World {
     }
 
     fn may_speak(&self, member: MemberKey, channel: Uid) -> bool {
-        let room = self.ws.rooms().find(|r| r.conversation.uid == channel);
-        room.is_some_and(|r| r.roster.contains_key(&member))
+        let room = self.ws.rooms().find(|r| r.conversation().uid == channel);
+        room.is_some_and(|r| r.roster().contains_key(&member))
     }
 
     pub(crate) fn somebody_changes_a_message(&mut self) {
@@ -181,7 +181,7 @@ impl World {
         let Some(uid) = self.human_posts.last().copied() else { return };
         let at = self.log.by_uid[&uid];
         let event = self.log.events[&at].clone();
-        let channel = self.ws.room(at.conversation).expect("a room").conversation.uid;
+        let channel = self.ws.room(at.conversation).expect("a room").conversation().uid;
         let told = event
             .attention
             .as_ref()
@@ -192,7 +192,7 @@ impl World {
                 || t.decision.directedness == Directedness::ToMyRole
         });
         // It may have claimed it, and ended that since.
-        let open = self.ws.room(at.conversation).and_then(|r| r.open.get(&at.seq));
+        let open = self.ws.room(at.conversation).and_then(|r| r.open().get(&at.seq));
         let open = open.or_else(|| self.log.receipts.get(&at));
         let known = open.is_some_and(|o| o.delivery(member).is_some());
         let result = self.post(member, channel, "let me butt in", Some(uid), None);

@@ -81,7 +81,7 @@ impl World {
     /// Every obligation ended, moved to a person, or is listed as dead.
     fn check_obligations(&self) {
         for room in self.ws.rooms() {
-            for open in room.open.values() {
+            for open in room.open().values() {
                 // Where agents have said what they may, what is owed waits for a person.
                 let paused = self.ws.is_paused(room, open.thread);
                 for delivery in open.deliveries.iter().filter(|d| d.is_open() && d.is_obligation())

@@ -27,7 +27,7 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             .log
             .receipts
             .keys()
-            .filter(|at| at.conversation == key && at.seq > room.head.settled)
+            .filter(|at| at.conversation == key && at.seq > room.head().settled)
             .map(|at| at.seq)
             .collect();
         let pending = world.log.pending.iter();
@@ -37,10 +37,10 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             schedules: Vec::new(),
             remote: None,
             gone: Vec::new(),
-            conversation: room.conversation.clone(),
-            head: room.head,
-            roster: room.roster.iter().map(|(m, p)| (*m, *p)).collect(),
-            threads: room.threads.values().map(|t| (**t).clone()).collect(),
+            conversation: room.conversation().clone(),
+            head: *room.head(),
+            roster: room.roster().iter().map(|(m, p)| (*m, *p)).collect(),
+            threads: room.threads().values().map(|t| (**t).clone()).collect(),
             events,
             pending: pending
                 .filter(|(at, _)| at.conversation == key)
@@ -52,16 +52,16 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
             turns: world.log.turns_of(key),
         };
         let again = Room::restore(parts, world.ws.directory(), world.now);
-        assert_eq!(again.head, room.head);
-        assert_eq!(again.roster, room.roster);
-        assert_eq!(again.talk, room.talk, "the next message is read against the same talk");
+        assert_eq!(again.head(), room.head());
+        assert_eq!(again.roster(), room.roster());
+        assert_eq!(again.talk(), room.talk(), "the next message is read against the same talk");
         let owed = |room: &Room| {
-            let open = room.open.values();
+            let open = room.open().values();
             let all =
                 open.flat_map(|o| o.deliveries.iter().map(move |d| (o.seq, d.member, d.is_open())));
             all.filter(|(_, _, open)| *open).collect::<Vec<_>>()
         };
-        assert_eq!(owed(&again), owed(room), "{}", room.conversation.settings.title);
+        assert_eq!(owed(&again), owed(room), "{}", room.conversation().settings.title);
     }
 }
 
@@ -81,7 +81,7 @@ fn a_base_is_what_its_events_came_to() {
         all.extend(world.log.events.clone());
         world.now = world.now.plus(30 * 3_600_000);
         world.human_posts.clear();
-        let rooms: Vec<_> = world.ws.rooms().map(|r| r.conversation.clone()).collect();
+        let rooms: Vec<_> = world.ws.rooms().map(|r| r.conversation().clone()).collect();
         for conversation in rooms {
             let (key, uid) = (conversation.key, conversation.uid);
             loop {
@@ -108,14 +108,14 @@ fn a_base_is_what_its_events_came_to() {
             let read = codec::read_base(base.seq, base.hash, base.at, &codec::base(&base));
             assert_eq!(read.as_ref(), Ok(&*base));
             let room = world.ws.room(key).unwrap();
-            assert_eq!(room.head.base, base.seq);
-            assert!(room.open.keys().all(|seq| *seq > base.seq));
+            assert_eq!(room.head().base, base.seq);
+            assert!(room.open().keys().all(|seq| *seq > base.seq));
             let mut again = Room::at_base((*conversation).clone(), &base);
             let left = world.log.events.values().filter(|e| e.conversation == key);
             left.for_each(|event| again.apply(event));
-            assert_eq!((again.head.seq, again.head.hash), (room.head.seq, room.head.hash));
-            assert_eq!((again.roster, again.threads), (room.roster.clone(), room.threads.clone()));
-            assert_eq!(again.head.unattended, room.head.unattended);
+            assert_eq!((again.head().seq, again.head().hash), (room.head().seq, room.head().hash));
+            assert_eq!((again.roster(), again.threads()), (room.roster(), room.threads()));
+            assert_eq!(again.head().unattended, room.head().unattended);
         }
     }
     assert!(dropped > 500, "{dropped}");

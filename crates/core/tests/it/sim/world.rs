@@ -262,6 +262,6 @@ impl World {
     }
 
     pub(crate) fn fingerprint(&self) -> Vec<[u8; 32]> {
-        self.ws.rooms().map(|r| r.head.hash).collect::<BTreeSet<_>>().into_iter().collect()
+        self.ws.rooms().map(|r| r.head().hash).collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

@@ -19,7 +19,7 @@ impl Run {
         if !self.load_room(key, now)? {
             return Ok(());
         }
-        let open = self.workspace.room(key).map(|room| room.open.keys()).into_iter().flatten();
+        let open = self.workspace.room(key).map(|room| room.open().keys()).into_iter().flatten();
         let mut stood: BTreeMap<_, _> = open.map(|seq| (*seq, None)).collect();
         stood.extend(before.into_iter().map(|(seq, open)| (seq, Some(open))));
         let handed = self.with_facts(now, |ws, facts| ws.hand_on(facts, key, &stood, now));
