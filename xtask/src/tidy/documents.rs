@@ -64,7 +64,7 @@ pub(super) fn commands() -> Result<Problems, String> {
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let known: Vec<&str> = help
         .lines()
-        .take_while(|line| !line.starts_with("Options:"))
+        .take_while(|line| !line.starts_with("Help on"))
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
