@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{advisories, clients, contract, instructions, lab, pages, postgres, repo, step, tidy};
+use crate::{
+    advisories, clients, contract, instructions, lab, package, pages, postgres, repo, step, tidy,
+};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -24,9 +26,10 @@ const QUICK: [(&str, Check); 6] = [
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 9] = [
+const RELEASE: [(&str, Check); 10] = [
     ("release build", step::build_host),
     ("commands shown", tidy::shown_commands),
+    ("package", package::check),
     ("pages followed", pages::follow),
     ("API against its document", contract::check),
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),
@@ -196,7 +199,7 @@ fn nextest() -> Result<bool, String> {
 }
 
 /// Whether cargo has the subcommand `name`.
-fn cargo_has(name: &str) -> bool {
+pub(crate) fn cargo_has(name: &str) -> bool {
     let probe = step::command(repo::cargo(), &[name, "--version"]).output();
     probe.is_ok_and(|output| output.status.success())
 }

@@ -122,6 +122,9 @@ pub(crate) enum Command {
     C2a(c2a::Args),
     /// Speak MCP over standard input and output, or print the settings of programs that speak it
     Mcp(mcp::Args),
+    /// Ask a host whether it takes work, for health checks
+    #[command(hide = true)]
+    Health(health::Args),
     /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
     #[command(hide = true)]
     ScriptedAgent(crate::demo::scripted::Args),

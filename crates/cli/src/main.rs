@@ -115,6 +115,7 @@ async fn run(cli: Cli) -> Result {
         Command::Join(args) => join::run(args, &context).await,
         Command::C2a(args) => c2a::run(args, &context).await,
         Command::Mcp(args) => mcp::run(args, &context).await,
+        Command::Health(args) => health::run(args, &context).await,
         Command::ScriptedAgent(args) => demo::scripted::run(args).await,
     }
 }
