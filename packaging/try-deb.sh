@@ -2,7 +2,7 @@
 # Installs a package as a person would, uses it, removes and purges it, in a copy of this machine's
 # file system that exists for this process alone. As root:
 #
-#   unshare --mount packaging/debian/try.sh chorus.deb FOLDER
+#   unshare --mount packaging/try-deb.sh chorus.deb FOLDER
 #
 # FOLDER becomes the place of the copy, which is an overlay in memory.
 set -eu
@@ -11,7 +11,7 @@ place=$2
 root=$place/root
 
 fail() {
-    echo "try.sh: $*" >&2
+    echo "try-deb.sh: $*" >&2
     exit 1
 }
 
