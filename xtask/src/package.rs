@@ -23,14 +23,14 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// What the package holds besides manual pages, with its mode.
 const FILES: [(&str, &str); 8] = [
-    ("/etc/chorus/chorus.toml", "-rw-r--r--"),
-    ("/usr/bin/chorus", "-rwxr-xr-x"),
-    ("/lib/systemd/system/chorus.service", "-rw-r--r--"),
-    ("/usr/share/bash-completion/completions/chorus", "-rw-r--r--"),
-    ("/usr/share/zsh/vendor-completions/_chorus", "-rw-r--r--"),
-    ("/usr/share/fish/vendor_completions.d/chorus.fish", "-rw-r--r--"),
-    ("/usr/share/man/man1/chorus.1.gz", "-rw-r--r--"),
-    ("/usr/share/man/man1/chorus-post.1.gz", "-rw-r--r--"),
+    ("etc/chorus/chorus.toml", "-rw-r--r--"),
+    ("usr/bin/chorus", "-rwxr-xr-x"),
+    ("lib/systemd/system/chorus.service", "-rw-r--r--"),
+    ("usr/share/bash-completion/completions/chorus", "-rw-r--r--"),
+    ("usr/share/zsh/vendor-completions/_chorus", "-rw-r--r--"),
+    ("usr/share/fish/vendor_completions.d/chorus.fish", "-rw-r--r--"),
+    ("usr/share/man/man1/chorus.1.gz", "-rw-r--r--"),
+    ("usr/share/man/man1/chorus-post.1.gz", "-rw-r--r--"),
 ];
 
 /// Makes and tries the package. The release binary must be built.
@@ -108,10 +108,11 @@ fn contents(package: &Path) -> Result<(), String> {
     list.arg("--contents").arg(package);
     let list = said(list)?;
     for (file, mode) in FILES {
-        let line = list.lines().find(|line| line.ends_with(&format!(" .{file}")));
+        let line = list.lines().find(|line| line.ends_with(file));
         let line = line.ok_or_else(|| format!("the package has no {file}"))?;
-        if !line.starts_with(&format!("{mode} root/root ")) {
-            return Err(format!("the package has, for {mode} of root: {line}"));
+        let is_roots = [" 0/0 ", " root/root "].iter().any(|owner| line.contains(owner));
+        if !line.starts_with(mode) || !is_roots {
+            return Err(format!("expected mode {mode} and owner root: {line}"));
         }
     }
     Ok(())
