@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::{python, repo, step, test};
+use crate::{python, repo, step};
 
 /// Makes Debian packages. A build without optimisation is there sooner than one with it saves.
 const CARGO_DEB: &str = "3.8.0";
@@ -83,7 +83,7 @@ fn pages_named(page: &str) -> Vec<String> {
 
 /// Makes the package with cargo-deb, from the table `package.metadata.deb` of `crates/cli/Cargo.toml`.
 fn build() -> Result<PathBuf, String> {
-    if !test::cargo_has("deb") {
+    if !step::cargo_has("deb") {
         eprintln!("cargo-deb is not on this machine; installing it");
         let install = ["install", "cargo-deb", "--version", CARGO_DEB, "--locked", "--quiet"];
         step::cargo(&[&install[..], &["--debug", "--no-default-features"]].concat())?;

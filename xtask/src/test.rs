@@ -46,7 +46,7 @@ pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
     for (name, check) in QUICK {
         report.take(name, check);
     }
-    if cargo_has("deny") {
+    if step::cargo_has("deny") {
         report
             .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
     }
@@ -187,7 +187,7 @@ fn listed_tests() -> Result<BTreeSet<String>, String> {
 
 /// Whether nextest can be used; a machine without it is given it once, from its own source.
 fn nextest() -> Result<bool, String> {
-    if cargo_has("nextest") {
+    if step::cargo_has("nextest") {
         return Ok(true);
     }
     eprintln!("cargo-nextest is not on this machine; installing it");
@@ -196,10 +196,4 @@ fn nextest() -> Result<bool, String> {
     }
     eprintln!("cargo-nextest could not be installed; `cargo test` runs the tests instead");
     Ok(false)
-}
-
-/// Whether cargo has the subcommand `name`.
-pub(crate) fn cargo_has(name: &str) -> bool {
-    let probe = step::command(repo::cargo(), &[name, "--version"]).output();
-    probe.is_ok_and(|output| output.status.success())
 }
