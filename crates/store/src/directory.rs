@@ -220,7 +220,7 @@ fn check_dense(what: &str, key: u32, before: usize) -> Result<()> {
     if key as usize == before + 1 {
         return Ok(());
     }
-    Err(Error::corrupt(format!("{what} {key} stands at place {}", before + 1)))
+    Err(Error::corrupt(format!("{what} {key} is at position {}", before + 1)))
 }
 
 fn read_member(row: &dyn Row) -> Result<Member> {

@@ -385,7 +385,7 @@ pub(crate) fn checked(row: &dyn Row) -> Result<Event> {
     };
     if !whole {
         let (seq, conversation) = (event.seq, event.conversation);
-        let what = "is not what was hashed";
+        let what = "does not match its hash";
         let what = format!("the content of event {seq} in conversation {conversation} {what}");
         return Err(Error::corrupt(what));
     }

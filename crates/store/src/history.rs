@@ -294,7 +294,7 @@ impl Writing {
             None => event.change == event.change.blank(),
         };
         if !whole {
-            return unfit(format!("what event {seq} says is not what was hashed"));
+            return unfit(format!("the content of event {seq} does not match its hash"));
         }
         if event.chain(&room.head.hash) != event.hash {
             return unfit(format!(
@@ -337,7 +337,9 @@ impl Writing {
             return unfit("the log does not end at this head");
         }
         if let Some(seq) = std::mem::take(&mut self.erased).unsaid() {
-            return unfit(format!("what event {seq} said is missing, and no erasure is logged"));
+            return unfit(format!(
+                "the content of event {seq} is missing, and no erasure is logged"
+            ));
         }
         let mut roster: Vec<_> = room.roster.iter().map(|(m, p)| (*m, *p)).collect();
         roster.sort_by_key(|(member, _)| *member);
@@ -348,7 +350,7 @@ impl Writing {
             || part.roster != roster
             || part.threads != threads
         {
-            return unfit("the conversation is not what its log says");
+            return unfit("the conversation differs from its log");
         }
         for ((member, thread), cursor) in &part.cursors {
             let end = match thread {
@@ -367,7 +369,7 @@ impl Writing {
             if let Some((key, uid)) = schedule.thread
                 && room.threads.get(&key).is_none_or(|thread| thread.uid != uid)
             {
-                return unfit("a schedule continues a thread that is not there");
+                return unfit("a schedule continues a thread that does not exist");
             }
             // An import wakes nobody: schedules stay paused until a person resumes them.
             let resting = Schedule { paused: true, next_at: None, ..schedule.clone() };

@@ -42,7 +42,9 @@ pub(crate) fn get(
     db.get(&LOG_SNAPSHOT, &[workspace.into(), key.0.into()], |row| {
         let (seq, at) = (Seq(row.int(2)?), Timestamp(row.int(4)?));
         let base = codec::read_base(seq, row.array(3)?, at, row.blob(5)?);
-        base.map_err(|_| Error::corrupt(format!("the base of conversation {key} cannot be read")))
+        base.map_err(|_| {
+            Error::corrupt(format!("the log snapshot of conversation {key} cannot be read"))
+        })
     })
 }
 

@@ -91,7 +91,7 @@ impl Newest {
             && !std::mem::replace(&mut self.failed, true)
         {
             let path = self.path.display();
-            tracing::warn!(%why, %path, "how far the database has come is not noted");
+            tracing::warn!(%why, %path, "the extent of the database could not be recorded");
         }
     }
 
@@ -185,7 +185,7 @@ pub(crate) fn extent(db: &dyn Db, workspace: i64) -> Result<Option<Extent>> {
     match count(db, workspace) {
         Ok(extent) => Ok(Some(extent)),
         Err(why @ (Error::Corrupt(_) | Error::Engine(_))) => {
-            tracing::warn!(%why, "how much the database has cannot be counted, so a loss would not be seen");
+            tracing::warn!(%why, "the extent of the database cannot be counted, so a loss would not be detected");
             Ok(None)
         }
         Err(why) => Err(why),
@@ -260,7 +260,7 @@ fn read(path: &Path) -> Option<(Uid, Extent)> {
         Ok(()) => {}
         Err(why) if why.kind() == ErrorKind::NotFound => return None,
         Err(why) => {
-            tracing::warn!(%why, path = %path.display(), "it cannot be read, and is not compared with");
+            tracing::warn!(%why, path = %path.display(), "it cannot be read and is not used for comparison");
             return None;
         }
     }

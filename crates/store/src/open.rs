@@ -202,7 +202,9 @@ fn read(conversation: u64, seq: u64, packed: &[u8]) -> Result<(ConversationKey, 
     let (conversation, seq) = (ConversationKey(conversation), Seq(seq));
     let open = codec::read_open(packed)?;
     if open.seq != seq {
-        let what = format!("the row of event {seq} in conversation {conversation} is another's");
+        let what = format!(
+            "the row of event {seq} in conversation {conversation} belongs to another event"
+        );
         return Err(Error::corrupt(what));
     }
     Ok((conversation, open))

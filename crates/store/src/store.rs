@@ -194,7 +194,7 @@ impl Opened {
         let tenant = match directory::tenant(&*db).map_err(database)? {
             Some(tenant) => tenant,
             None if !options.may_begin => {
-                let why = "it holds no workspace, and this data folder was a host's: is it the right database?";
+                let why = "it holds no workspace, but a host has used this data folder: is it the right database?";
                 return Err(database(Error::Engine(why.to_owned())));
             }
             // A new workspace could not be completed.

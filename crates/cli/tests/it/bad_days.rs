@@ -232,7 +232,7 @@ fn a_folder_that_cannot_be_written_or_is_not_what_it_was_is_named_and_left_alone
     refused("not a database");
     if whole.len() > 8_192 {
         fs::write(&database, &whole[..whole.len() / 2]).unwrap();
-        refused("is cut");
+        refused("is truncated");
     }
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("disk");

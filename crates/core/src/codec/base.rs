@@ -9,6 +9,7 @@ use crate::model::event::Hash;
 use crate::model::ids::{Seq, Timestamp};
 use crate::model::log_snapshot::LogSnapshot;
 use crate::model::thread::Thread;
+use crate::model::thread::work::ThreadWork;
 
 pub fn base(base: &LogSnapshot) -> Vec<u8> {
     let mut out = Writer::default();
@@ -60,30 +61,30 @@ impl Stored for Thread {
     }
 
     fn get(r: &mut Reader<'_>) -> Result<Self> {
-        let (key, uid) = Stored::get(r)?;
-        let (root, title) = Stored::get(r)?;
+        let (key, uid, root) = Stored::get(r)?;
+        let title = r.text()?;
         let kind = r.byte()?;
-        let mut thread = Self {
+        let (status, owner, last_seq) = Stored::get(r)?;
+        let (participants, unattended) = Stored::get(r)?;
+        let (created_at, updated_at) = Stored::get(r)?;
+        let work: Arc<ThreadWork> = if kind & WORK == 0 { Arc::default() } else { Stored::get(r)? };
+        if kind & WORK != 0 && work.is_plain() {
+            return Err(Corrupt);
+        }
+        Ok(Self {
             key,
             uid,
             root,
             title,
             kind: Coded::from_code(kind & !WORK).ok_or(Corrupt)?,
-            status: Stored::get(r)?,
-            owner: Stored::get(r)?,
-            last_seq: Stored::get(r)?,
-            participants: Stored::get(r)?,
-            unattended: Stored::get(r)?,
-            created_at: Stored::get(r)?,
-            updated_at: Stored::get(r)?,
-            work: Arc::default(),
-        };
-        if kind & WORK != 0 {
-            thread.work = Stored::get(r)?;
-            if thread.work.is_plain() {
-                return Err(Corrupt);
-            }
-        }
-        Ok(thread)
+            status,
+            owner,
+            last_seq,
+            participants,
+            unattended,
+            work,
+            created_at,
+            updated_at,
+        })
     }
 }

@@ -17,7 +17,7 @@ use crate::model::offer::Entry;
 use crate::model::requests::Post;
 use crate::state::workspace::Failure;
 
-/// A person has decided; `sent` is the message that was posted as a result.
+/// A person has decided. `entry` is the message that was posted as a result, if any.
 #[derive(Clone, Debug)]
 pub struct ApprovalDecision {
     pub approval: Arc<Approval>,
@@ -81,7 +81,8 @@ impl Command for DecideApproval {
 }
 
 impl Context<'_> {
-    /// Refuses or answers a send that had to wait before; none when it is new.
+    /// Fails with the pending, denied or expired approval of the same send. Succeeds if the send is
+    /// new or approved.
     pub(crate) fn asked_before(&mut self, post: &Post) -> Result<()> {
         let Some(idempotency) = post.idempotency else { return Ok(()) };
         let me = self.by.member;
@@ -172,7 +173,7 @@ impl Context<'_> {
         let waiting = |a: &&Arc<Approval>| a.member == me && a.standing(now) == Standing::Waiting;
         if self.directory().approvals.values().filter(waiting).count() >= limits::APPROVALS_EACH {
             let most = limits::APPROVALS_EACH;
-            let why = format!("{most} of your requests wait for a person already");
+            let why = format!("{most} of your requests already wait for a person");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         let source = match source {
@@ -217,11 +218,11 @@ impl Context<'_> {
             return Err(Refusal::not_found("approval").into());
         }
         if me.is_agent() {
-            let why = "a person approves; an agent does not";
+            let why = "only a person can approve";
             return Err(Refusal::new(Code::InsufficientAuthority, why).into());
         }
         if approval.member == me.key {
-            let why = "nobody decides about what they asked for themselves";
+            let why = "you cannot decide about your own request";
             return Err(Refusal::new(Code::InsufficientAuthority, why).into());
         }
         if reason.as_ref().is_some_and(|r| r.len() > limits::DESCRIPTION_BYTES) {
@@ -288,7 +289,7 @@ impl Context<'_> {
         };
         let gone: Vec<_> = self.directory().approvals.values().filter(of).cloned().collect();
         for approval in gone {
-            let reason = Some("what it would have carried on was erased".into());
+            let reason = Some("the message that it would have disclosed was erased".into());
             let by = self.by.member;
             let decided = Decided { by, at: self.now, approved: false, reason };
             let empty = Approval { decided: Some(decided), ..approval.emptied() };

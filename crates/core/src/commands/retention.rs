@@ -109,14 +109,14 @@ impl Context<'_> {
         }
         if through > droppable.through {
             let may = droppable.through;
-            let why = format!("what was logged after {may} is kept; drop at most that now");
+            let why = format!("events after {may} must be kept; drop at most up to it");
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         events.truncate((through.0 - droppable.base.0) as usize);
         let room = self.room(key);
         let gone = |event: &&Arc<Event>| event.is_erased() || room.is_going(event.seq);
         if erased.is_some_and(|count| count != events.iter().filter(gone).count()) {
-            let why = "something of it was erased since it was archived";
+            let why = "part of it was erased after it was archived";
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         let before = match room.new_base() {

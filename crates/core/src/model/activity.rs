@@ -247,7 +247,7 @@ impl Activity {
     }
 
     /// Findings that keep this member from closing the thread: open ones, and those that another
-    /// member also reported and this member gave the verdict on.
+    /// member reported (alone or too) and this member settled.
     pub fn disputed(&self, closes: MemberKey) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |f| {
             let of_another = || f.by != closes || !f.others.is_empty();

@@ -51,7 +51,7 @@ pub struct Note {
     pub took_ms: Option<u32>,
 }
 
-/// How an entry is written.
+/// How durably an entry is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// In the transaction of the action itself.

@@ -23,8 +23,7 @@ pub type Hash = [u8; 32];
 /// The version of the hash's input; it is part of the input.
 pub const CHAIN_VERSION: u8 = 1;
 
-/// The idempotency data of a send: two sends with the same key are one if their content is the
-/// same.
+/// Idempotency of a send: two sends with the same key are one if their content is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idempotency {
     /// Hash of (thread or conversation, sender, key).
@@ -59,8 +58,7 @@ pub struct Event {
     pub hash: Hash,
 }
 
-/// Prints the kind and the ids only. Content, and anything that could confirm a guess at it, is
-/// omitted.
+/// Prints the kind and ids only, not the content or anything that could confirm a guess at it.
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Event")

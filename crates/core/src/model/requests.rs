@@ -77,7 +77,7 @@ pub struct NewStimulus {
     #[redact(fixed = 3)]
     pub title: Option<Arc<str>>,
     pub targets: Vec<MemberKey>,
-    /// Shown to its targets only.
+    /// Visible to its targets only.
     pub private: bool,
     #[redact(fixed = 3)]
     pub progress_key: Option<Arc<str>>,

@@ -86,7 +86,7 @@ pub fn may_vouch(by: &By, kind: MemberKind) -> Result<(), Refusal> {
     match (by.authority, kind) {
         (Authority::Operator, _) | (Authority::Orchestrator, MemberKind::Agent) => Ok(()),
         _ => {
-            let why = "whose a person is, and who it is elsewhere, is said by an operator";
+            let why = "only an operator may set a person's owner and external identities";
             Err(Refusal::new(Code::InsufficientAuthority, why))
         }
     }

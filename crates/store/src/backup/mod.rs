@@ -149,7 +149,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
     let named = |why: String| BackupError::Unfit(format!("{}: {why}", file.display()));
     let (length, expected) = lengths(file)?;
     let Some(expected) = expected else {
-        return Err(named("this is no backup".to_owned()));
+        return Err(named("this is not a backup".to_owned()));
     };
     if length != expected {
         return Err(named(format!("the backup has {length} bytes and should have {expected}")));
@@ -164,11 +164,11 @@ pub fn check(file: &Path) -> Result<Manifest> {
     let is_one = "SELECT count(*) FROM sqlite_schema WHERE name = 'backup'";
     let is_one: Option<u8> = db.one(is_one, &[], |row| row.int(0)).map_err(unfit)?;
     if is_one != Some(1) {
-        return Err(named("this is no backup that was finished".to_owned()));
+        return Err(named("this is not a completed backup".to_owned()));
     }
     let get = |name: &str| value(db, name).map_err(unfit);
     if get("format")?.as_deref() != Some(&[FORMAT]) {
-        return Err(named("the backup is of a newer program: use that one".to_owned()));
+        return Err(named("the backup was made by a newer program: use that one".to_owned()));
     }
     let version = schema::check(db, &schema::SQLITE).map_err(|why| match why {
         Mismatch::Database(error) => unfit(error),
@@ -180,7 +180,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
     }
     let digest = digest::digest(db).map_err(unfit)?;
     if get("digest")?.as_deref() != Some(&digest.hash) {
-        let why = "its rows are not those that were backed up";
+        let why = "its rows differ from those that were backed up";
         return Err(named(format!("the backup is damaged: {why}")));
     }
     // The doctor reads the newest schema. An older backup is migrated when a host starts.
@@ -197,7 +197,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
         return Err(named(format!("{count} problem(s) in it, the first: {problem}")));
     }
     let tenant = directory::tenant(db).map_err(unfit)?;
-    let tenant = tenant.ok_or_else(|| named("no workspace is in it".to_owned()))?;
+    let tenant = tenant.ok_or_else(|| named("it contains no workspace".to_owned()))?;
     let taken_at = get("taken_at")?.and_then(|b| Some(i64::from_be_bytes(b.try_into().ok()?)));
     Ok(Manifest {
         taken_at: Timestamp(taken_at.ok_or_else(|| named("it does not say when".to_owned()))?),

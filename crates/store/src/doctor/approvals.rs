@@ -23,26 +23,26 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
         };
         let decided = approval.decided.as_ref();
         if everybody.member(approval.member).is_none() {
-            found("it is of a member who is not there");
+            found("its member does not exist");
         }
         if decided.is_some_and(|d| everybody.member(d.by).is_none()) {
-            found("a member who is not there has decided it");
+            found("the member who decided it does not exist");
         }
         if approval.expires < approval.at || decided.is_some_and(|d| d.at < approval.at) {
-            found("it ended before it was asked for");
+            found("it ended before it was requested");
         }
         if decided.is_some()
             && codec::asked(&approval.emptied().asked) != codec::asked(&approval.asked)
         {
-            found("it is decided and keeps what was to be said");
+            found("it is decided but still has its content");
         }
         if !comes_from_there(db, workspace, approval)? {
-            found("it does not come from the event that it names");
+            found("its source is not the event that it names");
         }
         if let Asked::Send { to, post } = &approval.asked
             && !is_conversation(db, workspace, *to, post.conversation)?
         {
-            found("it goes to a conversation that is not there");
+            found("its conversation does not exist");
         }
     }
     Ok(())

@@ -25,7 +25,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
             Some((data, _)) => {
                 let hash: [u8; 32] = Sha256::digest(&data).into();
                 if hash != asset.hash || data.len() as u64 != asset.bytes {
-                    found(format!("the bytes of {id} are not what was hashed"));
+                    found(format!("the bytes of {id} do not match their hash"));
                 }
             }
         }
@@ -71,13 +71,13 @@ impl Look<'_> {
             asset::refs(self.db, self.workspace, self.key)?.into_iter().collect();
         for (seq, asset) in stored.symmetric_difference(&expected) {
             let id = asset.show(Prefix::Asset);
-            self.found(Some(*seq), format!("whether it refers to {id} is noted wrongly"));
+            self.found(Some(*seq), format!("the record of whether it refers to {id} is wrong"));
         }
         for (seq, uid) in &expected {
             if asset::get(self.db, self.workspace, *uid)?.is_none() {
                 self.found(
                     Some(*seq),
-                    format!("it refers to {}, which is not there", uid.show(Prefix::Asset)),
+                    format!("it refers to {}, which does not exist", uid.show(Prefix::Asset)),
                 );
             }
         }

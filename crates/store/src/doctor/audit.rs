@@ -41,9 +41,9 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     }
     // An id never changes, and no member is ever deleted.
     found.extend(came.into_iter().filter_map(|(key, id)| match everybody.member(key) {
-        None => Some(format!("member {key}: it came as {id}, and is not there")),
+        None => Some(format!("member {key}: it was added as {id}, and does not exist")),
         Some(member) if member.id != id => {
-            Some(format!("member {key}: it came as {id}, and its id is {}", member.id))
+            Some(format!("member {key}: it was added as {id}, and its id is now {}", member.id))
         }
         Some(_) => None,
     }));
@@ -59,7 +59,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     report.problems.extend(others.into_iter().map(|at| Problem {
         conversation: Some(at.conversation),
         seq: Some(at.seq),
-        what: "its receipt is not the one that the audit log names".to_owned(),
+        what: "its receipt differs from the one in the audit log".to_owned(),
     }));
     Ok(())
 }

@@ -40,7 +40,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
         }
         let head = conversation::head(db, tenant.key, key)?;
         if head.is_none_or(|head| head.seq < remote.said.max(remote.sent)) {
-            found(Some(key), "more of it was sent back than was said".to_owned());
+            found(Some(key), "more messages were sent back than there are".to_owned());
         }
     }
     let strays = inbox::stray_callbacks(db, tenant.key)?;

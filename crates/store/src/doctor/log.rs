@@ -63,7 +63,7 @@ impl Look<'_> {
             }
             if ended {
                 for seq in &walk.erased {
-                    self.found(Some(*seq), "what it said is missing, and no erasure is logged");
+                    self.found(Some(*seq), "its content is missing, and no erasure is logged");
                 }
                 let Walk { room, told, assets, .. } = walk;
                 return Ok(Some(Replayed { room, told, assets }));
@@ -78,7 +78,10 @@ impl Look<'_> {
         let values = [self.workspace.into(), self.key.0.into(), base.0.into()];
         let left = self.db.one(sql, &values, |row| row.maybe_int(0))?.flatten();
         if let Some(seq) = left {
-            self.found(Some(Seq(seq)), format!("it is there, and all up to {base} was dropped"));
+            self.found(
+                Some(Seq(seq)),
+                format!("it still exists, but everything up to {base} was dropped"),
+            );
         }
         Ok(())
     }
@@ -130,11 +133,11 @@ impl Look<'_> {
             Some(salt) => {
                 let content = Event::content_hash(salt, &codec::body(&event.change));
                 if content != event.content_hash {
-                    self.found(Some(event.seq), "its content is not what was hashed");
+                    self.found(Some(event.seq), "its content does not match its hash");
                 }
             }
             None if event.change != event.change.blank() => {
-                self.found(Some(event.seq), "it has no salt, and says something");
+                self.found(Some(event.seq), "it has no salt, but it has content");
             }
             None => {
                 walk.erased.insert(event.seq);
@@ -143,7 +146,7 @@ impl Look<'_> {
         if let Change::Erased { events, .. } = &event.change {
             for seq in events.iter().filter(|seq| **seq > walk.room.head.base) {
                 if !walk.erased.remove(seq) {
-                    self.found(Some(*seq), "its erasure is logged, and it still says something");
+                    self.found(Some(*seq), "its erasure is logged, but it still has content");
                 }
             }
         }

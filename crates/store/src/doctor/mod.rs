@@ -259,7 +259,7 @@ impl<'a> Look<'a> {
         report.conversations += 1;
         let mut look = Self { db, workspace: tenant.key, directory, key, has, report };
         let Some(stored) = conversation::get(db, tenant.key, key)? else {
-            look.found(None, "it has a head and no row of its own");
+            look.found(None, "it has a head but no row of its own");
             return Ok(());
         };
         let Some(head) = conversation::head(db, tenant.key, key)? else {

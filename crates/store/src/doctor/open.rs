@@ -17,14 +17,14 @@ impl Look<'_> {
         for open in &pending {
             self.check_row(open, head, told)?;
             if open.is_settled() {
-                self.found(Some(open.seq), "it has a pending row and nothing of it is open");
+                self.found(Some(open.seq), "it has a pending row but nothing of it is open");
             }
         }
         let waiting: BTreeSet<Seq> = pending.iter().map(|o| o.seq).collect();
         for receipt in &receipts {
             self.check_row(receipt, head, told)?;
             if !receipt.is_settled() {
-                self.found(Some(receipt.seq), "it has a receipt and something of it is open");
+                self.found(Some(receipt.seq), "it has a receipt but something of it is open");
             }
             if waiting.contains(&receipt.seq) {
                 self.found(Some(receipt.seq), "it has both a pending row and a receipt");
@@ -33,7 +33,10 @@ impl Look<'_> {
         let closed: BTreeSet<Seq> = receipts.iter().map(|o| o.seq).collect();
         let settled = told.keys().filter(|seq| **seq <= head.settled);
         for seq in settled.filter(|seq| !waiting.contains(seq) && !closed.contains(seq)) {
-            self.found(Some(*seq), "it counts as settled and has neither pending row nor receipt");
+            self.found(
+                Some(*seq),
+                "it counts as settled but has neither a pending row nor a receipt",
+            );
         }
         for ((member, thread), cursor) in read_cursor::all(self.db, self.workspace, self.key)? {
             let end = match thread {

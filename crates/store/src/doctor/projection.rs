@@ -19,7 +19,7 @@ impl Look<'_> {
         replayed: &Room,
     ) -> Result<()> {
         if *stored != *replayed.conversation {
-            self.found(None, "its row is not what the log says");
+            self.found(None, "its row differs from the log");
         }
         self.compare_head(head, &replayed.head);
         let roster: BTreeMap<MemberKey, Participation> =
@@ -29,7 +29,7 @@ impl Look<'_> {
         let left: BTreeSet<_> =
             departed::all(self.db, self.workspace, self.key)?.into_iter().collect();
         if left != replayed.gone {
-            self.found(None, "who has left is not what the log says");
+            self.found(None, "the list of members who have left differs from the log");
         }
         let threads = thread::all(self.db, self.workspace, self.key)?;
         let threads = threads.into_iter().map(|t| (t.key, t)).collect();
@@ -57,7 +57,7 @@ impl Look<'_> {
             self.found(None, format!("the head counts {says} unattended messages, the log {are}"));
         }
         if head.settled > head.seq {
-            self.found(None, "the head says that more is settled than there is");
+            self.found(None, "the head counts more events as settled than there are");
         }
     }
 
@@ -69,15 +69,15 @@ impl Look<'_> {
     ) {
         for (key, value) in stored {
             match replayed.get(key) {
-                None => self.found(None, format!("the {what} {key} is stored and not in the log")),
+                None => self.found(None, format!("the {what} {key} is stored but not in the log")),
                 Some(other) if other != value => {
-                    self.found(None, format!("the {what} {key} is not what the log says"));
+                    self.found(None, format!("the {what} {key} differs from the log"));
                 }
                 Some(_) => {}
             }
         }
         for key in replayed.keys().filter(|key| !stored.contains_key(key)) {
-            self.found(None, format!("the {what} {key} is in the log and not stored"));
+            self.found(None, format!("the {what} {key} is in the log but not stored"));
         }
     }
 }

@@ -32,14 +32,14 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
         for link in &project.links {
             let stored = conversation::get(db, tenant.key, link.key)?;
             if stored.is_none_or(|c| c.uid != link.conversation) {
-                found(None, format!("the project {of} is linked to a channel that is not there"));
+                found(None, format!("the project {of} is linked to a channel that does not exist"));
                 continue;
             }
             let roster = conversation::roster(db, tenant.key, link.key)?;
             let mirrored = project.members.iter().filter(|_| link.mirror);
             for member in mirrored.filter(|m| !roster.iter().any(|(seat, _)| *seat == m.member)) {
                 let id = project.mirrored_id(member);
-                found(Some(link.key), format!("{id} is mirrored there and not on the roster"));
+                found(Some(link.key), format!("{id} is mirrored there but is not on the roster"));
             }
         }
         for task in project.tasks.values() {
@@ -47,7 +47,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
             let threads = thread::all(db, tenant.key, key)?;
             if !threads.iter().any(|t| t.key == at && t.uid == uid) {
                 let task = task.uid.show(Prefix::Task);
-                found(Some(key), format!("{task} is worked on in a thread that is not there"));
+                found(Some(key), format!("{task} is worked on in a thread that does not exist"));
             }
         }
     }

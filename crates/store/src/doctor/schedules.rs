@@ -23,13 +23,13 @@ impl Look<'_> {
             all => all?,
         };
         if all.len() > limits::SCHEDULES {
-            self.found(None, "there are more schedules than may be");
+            self.found(None, "there are more schedules than are allowed");
         }
         if all.iter().any(|s| s.firings.len() > limits::SCHEDULE_FIRINGS) {
-            self.found(None, "a schedule knows more firings than it may");
+            self.found(None, "a schedule has more firings than are allowed");
         }
         if all.iter().any(|s| s.paused && s.next_at.is_some()) {
-            self.found(None, "a schedule is paused, and has a next time");
+            self.found(None, "a schedule is paused but has a next time");
         }
         Ok(())
     }

@@ -25,10 +25,10 @@ impl Look<'_> {
         };
         let all: queue::Queue = all.into_iter().map(|s| (s.uid, s.into())).collect();
         if queue::waiting(&all) > limits::STIMULI_PENDING {
-            self.found(None, "more stimuli wait than may");
+            self.found(None, "more stimuli wait than are allowed");
         }
         if queue::held(&all).count() > limits::STIMULI_HELD {
-            self.found(None, "more stimuli wait for room in the queue than may");
+            self.found(None, "more stimuli wait for room in the queue than are allowed");
         }
         if all.values().filter(|s| s.state == StimulusState::Claimed).count() > 1 {
             self.found(None, "more than one stimulus is claimed");
@@ -36,18 +36,21 @@ impl Look<'_> {
         for open in all.values().filter(|s| s.state.is_open()) {
             let at = event::find(self.db, self.workspace, open.becomes())?;
             if at.is_some_and(|at| at.conversation == self.key) {
-                self.found(at.map(|at| at.seq), "a stimulus has said this, and waits to be said");
+                self.found(
+                    at.map(|at| at.seq),
+                    "a stimulus has become this event, but still waits",
+                );
             }
         }
         for said in all.values().filter(|s| s.state == StimulusState::Dispatched) {
             let Some(uid) = said.said else {
-                self.found(None, "a stimulus was said, and it is not known where");
+                self.found(None, "a stimulus was dispatched, but its event is unknown");
                 continue;
             };
             // Dropped events cannot be checked any more.
             let at = event::find(self.db, self.workspace, uid)?;
             if at.is_some_and(|at| at.conversation != self.key) {
-                self.found(None, "a stimulus was said in another conversation");
+                self.found(None, "a stimulus was dispatched in another conversation");
             }
         }
         Ok(())

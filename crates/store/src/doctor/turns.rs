@@ -37,7 +37,7 @@ impl Look<'_> {
             Stored { db, workspace, directory, now, loaded: 0, earlier: None, damage: None };
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, _) in room.stale_turns() {
-            self.found(Some(subject), "somebody has the turn of it who has nothing to answer");
+            self.found(Some(subject), "a member has the turn about it but has nothing to answer");
         }
         Ok(())
     }

@@ -36,10 +36,10 @@ impl Writing {
         let hash: Hash = Sha256::digest(&kept.data).into();
         let named = file_name(&asset.name).is_ok_and(|name| name == asset.name);
         if hash != asset.hash || kept.data.len() as u64 != asset.bytes || !named {
-            return unfit("a file is not what is said of it");
+            return unfit("a file does not match its description");
         }
         if Media::of(&kept.data) != Some(asset.media) || kept.data.len() > ASSET_BYTES {
-            return unfit("a file is of another kind or size than any that is taken");
+            return unfit("a file has a type or size that is not accepted");
         }
         asset::put(self.db()?, self.tenant.key, kept)?;
         self.wrote()

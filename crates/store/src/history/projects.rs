@@ -18,7 +18,7 @@ impl Writing {
             let roster = conversation::roster(db, workspace, link.key)?;
             let seated = |member| roster.iter().any(|(seat, _)| *seat == member);
             if stored.is_none_or(|c| c.uid != link.conversation) {
-                return unfit("a project is linked to a channel that is not there");
+                return unfit("a project is linked to a channel that does not exist");
             }
             if link.mirror && !of.members.iter().all(|m| seated(m.member)) {
                 return unfit("a project mirrors a member who is not on the roster");
@@ -28,7 +28,7 @@ impl Writing {
             self.known(task.created_by)?;
             let Some((key, at, uid)) = task.thread else { continue };
             if !thread::all(db, workspace, key)?.iter().any(|t| t.key == at && t.uid == uid) {
-                return unfit("a task is worked on in a thread that is not there");
+                return unfit("a task is worked on in a thread that does not exist");
             }
         }
         project::put(db, workspace, &of)?;

@@ -220,7 +220,8 @@ fn tls(
     Ok(Tls { proof, roots, own })
 }
 
-/// The socket directory of Debian's package if it exists, otherwise PostgreSQL's default.
+/// The first default directory with a server's socket, Debian's before PostgreSQL's own; otherwise
+/// `localhost`.
 fn default_host() -> String {
     let folders = ["/var/run/postgresql", "/tmp"];
     let listens = |folder: &&str| Path::new(folder).join(".s.PGSQL.5432").exists();

@@ -30,9 +30,9 @@ pub(super) enum Use {
     Examine,
 }
 
-/// Statement timeout of batches and reads.
+/// Statement and lock timeout of batches and reads.
 const STATEMENT: Duration = Duration::from_secs(30);
-/// Statement timeout of reads of everything and of migrations.
+/// Longest time that a read of everything, or a migration, may take to answer.
 const LONG: Duration = Duration::from_secs(3_600);
 /// How much longer than the server this program waits for an answer.
 const GRACE: Duration = Duration::from_secs(5);

@@ -330,8 +330,6 @@ impl Db for Postgres {
     }
 
     fn copy_to(&self, _: &Path, _: &mut dyn FnMut() -> bool) -> Result<bool> {
-        Err(Error::Engine(
-            "a PostgreSQL database is backed up by pg_dump, or by its own means".into(),
-        ))
+        Err(Error::Engine("back up a PostgreSQL database with pg_dump or its other tools".into()))
     }
 }

@@ -67,7 +67,7 @@ impl Postgres {
                 return Ok(());
             }
             if Instant::now() >= until {
-                let why = "another host has it for itself and lets nobody in; look at that one, or stop it";
+                let why = "another host has it exclusively and lets no other host join; check that host, or stop it";
                 return Err(failed(Error::Engine(why.to_owned())));
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -84,7 +84,7 @@ impl Postgres {
             };
         }
         if !self.be_seen()? {
-            return Err(Error::Lost("the connection before this one lives on".to_owned()));
+            return Err(Error::Lost("the previous connection is still open".to_owned()));
         }
         // If the server was down, the other hosts of this database will reconnect soon.
         if !alone && self.try_shared()? {
@@ -105,7 +105,7 @@ impl Postgres {
             return Ok(());
         }
         self.call()?;
-        Err(Error::Lost("another host has it for itself, and is asked to share it".to_owned()))
+        Err(Error::Lost("another host has it exclusively, and was asked to share it".to_owned()))
     }
 
     fn set(&self, change: impl FnOnce(&mut Standing)) {
@@ -193,7 +193,7 @@ impl Shared for Postgres {
         let sql = "SELECT moved FROM turn WHERE workspace = $1 FOR UPDATE";
         let db: &dyn Db = self;
         let moved = db.one(sql, &[WORKSPACE.into()], |row| row.int(0))?;
-        moved.ok_or_else(|| Error::corrupt("whose turn it is, is not written"))
+        moved.ok_or_else(|| Error::corrupt("the row for the write turn is missing"))
     }
 
     fn newest(&self) -> Result<u64> {

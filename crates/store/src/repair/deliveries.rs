@@ -57,7 +57,7 @@ impl Mend<'_> {
             self.mended(
                 Part::Delivery,
                 Some(*seq),
-                "it was filed as ended, and something of it is open",
+                "it was stored as ended, but something of it is open",
             );
         }
         let owed = told.into_iter().flatten().map(|(seq, _)| *seq);
@@ -112,20 +112,20 @@ impl Mend<'_> {
                 self.mended(
                     Part::Delivery,
                     Some(seq),
-                    "it was settled, and was still filed as owed",
+                    "it was settled, but was still stored as open",
                 );
                 return Ok(());
             }
             open::remove_receipt(db, workspace, self.at(seq))?;
             receipts.remove(&seq);
-            self.mended(Part::Delivery, Some(seq), "it is owed, and was filed as settled too");
+            self.mended(Part::Delivery, Some(seq), "it is open, but was stored as settled too");
         }
         if row.is_settled() {
             self.close(row)?;
             self.mended(
                 Part::Delivery,
                 Some(seq),
-                "nothing of it is open, and it was filed as owed",
+                "nothing of it is open, but it was stored as open",
             );
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl Mend<'_> {
         }
         if taken > 0 {
             open::put_pending(db, workspace, key, &back)?;
-            let what = "a session had it in hand that is not there, and it waits again";
+            let what = "it was held by a session that does not exist, and waits again";
             self.mended(Part::Delivery, Some(seq), what);
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Mend<'_> {
                 self.mended(
                     Part::Delivery,
                     Some(seq),
-                    "nothing of it is owed, and something was filed under it",
+                    "nothing about it is open, but it had a row",
                 );
                 continue;
             };
@@ -185,7 +185,7 @@ impl Mend<'_> {
                 self.mended(
                     Part::Delivery,
                     Some(seq),
-                    "how it ended was lost, and is taken from the logs",
+                    "its outcome was lost and was restored from the logs",
                 );
             } else {
                 open.stored = true;
@@ -193,7 +193,7 @@ impl Mend<'_> {
                 self.mended(
                     Part::Delivery,
                     Some(seq),
-                    "how it stands was lost, and it is told again",
+                    "its state was lost, and it is offered again",
                 );
             }
         }

@@ -41,7 +41,7 @@ impl Mend<'_> {
                     self.mended(
                         Part::Digest,
                         Some(through),
-                        "the one up to here was none, and is dropped",
+                        "the one up to here was invalid and was dropped",
                     );
                 }
             }
@@ -53,7 +53,7 @@ impl Mend<'_> {
                 self.mended(
                     Part::Digest,
                     Some(right),
-                    "up to where they account for the log was wrong",
+                    "the position up to which they cover the log was wrong",
                 );
             }
         }
@@ -69,7 +69,7 @@ impl Mend<'_> {
                 self.mended(
                     Part::Digest,
                     Some(through),
-                    "a text was of none, or of words that are gone",
+                    "a text belonged to none, or contained removed words",
                 );
             }
         }

@@ -56,7 +56,7 @@ pub(super) fn mend(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Optio
     match made {
         Ok(()) => {
             let names: Vec<_> = damaged.into_iter().collect();
-            let what = format!("made anew of the rows: {}", names.join(", "));
+            let what = format!("rebuilt from the rows: {}", names.join(", "));
             Ok(Some(Repair { part: Part::Index, conversation: None, seq: None, what }))
         }
         // Two rows violate uniqueness, or more is damaged than was seen: the doctor reports it.

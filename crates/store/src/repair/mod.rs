@@ -64,7 +64,9 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let mut all = Vec::new();
     if let Some(lost) = lost {
         newest::accept(data, db, tenant.as_ref(), now).map_err(database)?;
-        let what = format!("{lost}; it goes on with what is there, and turns of before are void");
+        let what = format!(
+            "{lost}; the workspace continues with what is left, and earlier turns are void"
+        );
         all.push(Repair { part: Part::LogEnd, conversation: None, seq: None, what });
     }
     let Some(tenant) = tenant else { return Ok(all) };
@@ -94,7 +96,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
         newest::set(data, db).map_err(database)?;
     }
     if search::mend(data).map_err(database)? {
-        let what = "the index was damaged, and is made anew when the host runs".to_owned();
+        let what = "the index was damaged and is rebuilt when the host runs".to_owned();
         all.push(Repair { part: Part::Search, conversation: None, seq: None, what });
     }
     Ok(all)
@@ -244,7 +246,7 @@ impl Mend<'_> {
         let subjects = turn::subjects(db, workspace, key)?;
         for subject in subjects.iter().filter(|(_, reads)| !reads).map(|(subject, _)| *subject) {
             turn::put(db, workspace, key, subject, None)?;
-            self.mended(Part::Turn, Some(subject), "it could not be read, and is arbitrated anew");
+            self.mended(Part::Turn, Some(subject), "it could not be read and is arbitrated again");
         }
         if subjects.is_empty() {
             return Ok(());
@@ -261,7 +263,7 @@ impl Mend<'_> {
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, left) in room.stale_turns() {
             turn::put(db, workspace, key, subject, left.as_ref())?;
-            self.mended(Part::Turn, Some(subject), "its run is over, and the turn is free");
+            self.mended(Part::Turn, Some(subject), "its run has ended, so the turn is free");
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl Mend<'_> {
         };
         if head != *stored {
             conversation::put_head(db, workspace, self.key, &head)?;
-            self.mended(Part::Head, None, "it was not what the log says");
+            self.mended(Part::Head, None, "it differed from the log");
         }
         Ok(true)
     }
@@ -89,7 +89,7 @@ impl Mend<'_> {
     fn row(&mut self, stored: Option<&Conversation>, replayed: &Conversation) -> Result<()> {
         if stored != Some(replayed) {
             conversation::put(self.of.db, self.of.workspace, replayed)?;
-            self.mended(Part::Conversation, None, "its row was not what the log says");
+            self.mended(Part::Conversation, None, "its row differed from the log");
         }
         Ok(())
     }
@@ -105,14 +105,14 @@ impl Mend<'_> {
             let seat = room.roster.get(&member);
             if stored.get(&member) != seat {
                 conversation::put_seat(db, workspace, key, member, seat.copied())?;
-                let what = format!("that of member {member} was not what the log says");
+                let what = format!("that of member {member} differed from the log");
                 self.mended(Part::Seat, None, what);
             }
         }
         let left: BTreeSet<_> = departed::all(db, workspace, key)?.into_iter().collect();
         for place in left.symmetric_difference(&room.gone) {
             departed::set(db, workspace, key, *place, room.gone.contains(place))?;
-            let what = format!("whether member {} has left was not what the log says", place.0);
+            let what = format!("whether member {} has left differed from the log", place.0);
             self.mended(Part::Seat, None, what);
         }
         Ok(())
@@ -149,12 +149,12 @@ impl Mend<'_> {
             Some(stored) => {
                 let fields = differing(stored, replayed);
                 if !fields.is_empty() {
-                    let what = format!("its {} was not what the log says", fields.join(", "));
+                    let what = format!("its {} differed from the log", fields.join(", "));
                     self.mended(Part::Thread, seq, what);
                 }
                 let fields = differing_work(stored, replayed);
                 if !fields.is_empty() {
-                    let what = format!("its {} was not what the log says", fields.join(", "));
+                    let what = format!("its {} differed from the log", fields.join(", "));
                     self.mended(Part::Work, seq, what);
                 }
             }
@@ -174,11 +174,7 @@ impl Mend<'_> {
                 || (state.is_plain() && stored.contains_key(&seq))
             {
                 message::put(db, workspace, EventRef { conversation: key, seq }, &state)?;
-                self.mended(
-                    Part::Message,
-                    Some(seq),
-                    "what became of it was not what the log says",
-                );
+                self.mended(Part::Message, Some(seq), "its state differed from the log");
             }
         }
         Ok(())
@@ -191,7 +187,7 @@ impl Mend<'_> {
         for (seq, asset) in stored.symmetric_difference(&refs) {
             let refers = refs.contains(&(*seq, *asset));
             asset::set_ref(db, workspace, key, *seq, *asset, refers)?;
-            let what = "whether it refers to a file was not what the log says";
+            let what = "its references to files differed from the log";
             self.mended(Part::AssetReference, Some(*seq), what);
         }
         Ok(())

@@ -22,7 +22,7 @@ impl Mend<'_> {
         for (uid, state, read) in stimulus::rows(db, workspace, key)? {
             let Some(read) = read.filter(|s| s.uid == uid) else {
                 stimulus::remove(db, workspace, key, uid)?;
-                self.mended(Part::Stimulus, None, "it could not be read, and is dropped");
+                self.mended(Part::Stimulus, None, "it could not be read and was dropped");
                 continue;
             };
             match read.recover(self.said(&read)?, head.base.0 > 0) {
@@ -31,13 +31,12 @@ impl Mend<'_> {
                     self.mended(
                         Part::Stimulus,
                         None,
-                        "it was claimed and not said, and waits again",
+                        "it was claimed but not dispatched, and waits again",
                     );
                 }
                 Some(Recovered::Said(said)) => {
                     stimulus::put(db, workspace, key, &said)?;
-                    let what =
-                        "it was said already, and stood as if it was not: it is not said again";
+                    let what = "it was posted already but not marked as dispatched; it is not posted again";
                     self.mended(Part::Stimulus, None, what);
                 }
                 Some(Recovered::Lost) => {
@@ -45,12 +44,12 @@ impl Mend<'_> {
                     self.mended(
                         Part::Stimulus,
                         None,
-                        "it counted as said and never was, and is dropped",
+                        "it was marked as dispatched but was never posted, and was dropped",
                     );
                 }
                 None if state != Some(read.state) => {
                     stimulus::put(db, workspace, key, &read)?;
-                    self.mended(Part::Stimulus, None, "its row was filed under another state");
+                    self.mended(Part::Stimulus, None, "its row was stored under another state");
                 }
                 None => {}
             }

@@ -55,8 +55,12 @@ impl Repairs<'_> {
         for (member, read) in endpoint::each(db, workspace)? {
             if read.is_none() || !self.is_agent(member) {
                 endpoint::remove(db, workspace, member)?;
-                let why = if read.is_none() { "cannot be read" } else { "is of nobody here" };
-                mended(Part::Endpoint, None, format!("the one of member {member} {why}, and goes"));
+                let why = if read.is_none() { "cannot be read" } else { "belongs to nobody here" };
+                mended(
+                    Part::Endpoint,
+                    None,
+                    format!("the one of member {member} {why}, and was removed"),
+                );
             }
         }
         let mut kept: Vec<Arc<Inbox>> = Vec::new();
@@ -78,13 +82,17 @@ impl Repairs<'_> {
                     directory::put_member(db, workspace, &gone)?;
                 }
             }
-            mended(Part::Inbox, None, format!("{} {what}, and goes", uid.show(Prefix::Inbox)));
+            mended(
+                Part::Inbox,
+                None,
+                format!("{} {what}, and was removed", uid.show(Prefix::Inbox)),
+            );
         }
         let mut counts = vec![0; kept.len()];
         for (key, of, read) in inbox::each_remote(db, workspace)? {
             let Some(at) = kept.iter().position(|inbox| inbox.uid == of) else {
                 inbox::remove_remote(db, workspace, key)?;
-                let what = "it is a channel of no inbox any more".to_owned();
+                let what = "its channel no longer belongs to an inbox".to_owned();
                 mended(Part::Inbox, Some(key), what);
                 continue;
             };
@@ -104,7 +112,11 @@ impl Repairs<'_> {
         db.flush()?;
         let strays = inbox::remove_stray_callbacks(db, workspace)?;
         if strays > 0 {
-            mended(Part::Inbox, None, format!("{strays} callbacks of no channel's messages go"));
+            mended(
+                Part::Inbox,
+                None,
+                format!("{strays} callbacks of no channel's messages were removed"),
+            );
         }
         Ok(found)
     }
@@ -121,16 +133,16 @@ impl Repairs<'_> {
         match row {
             None => {
                 inbox::reset_remote(db, workspace, key, head)?;
-                Ok(Some("how far it was sent back could not be read; nothing of it is sent again"))
+                Ok(Some("how far it was sent back could not be read; nothing is sent again"))
             }
             Some(remote) if remote.said.max(remote.sent) > head => {
                 let (said, sent) = (remote.said.min(head), remote.sent.min(head));
                 inbox::put_remote(db, workspace, key, &Remote { said, sent, ..remote })?;
-                Ok(Some("more of it was sent back than was said"))
+                Ok(Some("more messages were sent back than there are"))
             }
             Some(remote) if !fits => {
                 inbox::put_remote(db, workspace, key, &remote)?;
-                Ok(Some("that something is still to be sent back was said wrongly"))
+                Ok(Some("the record of whether something must still be sent back was wrong"))
             }
             Some(_) => Ok(None),
         }

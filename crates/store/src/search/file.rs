@@ -50,7 +50,7 @@ pub(super) fn writer(file: &Path, workspace: Uid) -> Result<(Connection, bool)> 
     match existing(file, workspace) {
         Ok(Some(connection)) => return Ok((connection, false)),
         Ok(None) => {}
-        Err(Error::Corrupt(why)) => tracing::warn!(%why, "the index of search is made anew"),
+        Err(Error::Corrupt(why)) => tracing::warn!(%why, "the search index will be rebuilt"),
         Err(error) => return Err(error),
     }
     remove(file)?;

@@ -164,7 +164,7 @@ impl Index {
         };
         let done = work(connection);
         if let Err(Error::Corrupt(why)) = &done {
-            tracing::warn!(%why, "the index of search is damaged, and is made anew");
+            tracing::warn!(%why, "the search index is damaged and will be rebuilt");
             let spoilt = connection.pragma_update(None, "user_version", 0);
             self.connection = None;
             if spoilt.is_err() {

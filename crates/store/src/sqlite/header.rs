@@ -57,7 +57,7 @@ pub(crate) fn look(file: &Path) -> Result<Found> {
     let word = |at: usize| head.get(at..at + 4);
     // Only then is the stated length valid, and only without a log does it describe the file.
     if at_rest && word(24) == word(92) && length < says {
-        return unfit(&format!("is cut: it has {length} bytes and should have {says}"));
+        return unfit(&format!("is truncated: it has {length} bytes and should have {says}"));
     }
     Ok(Found::Database)
 }

@@ -229,8 +229,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Before other hosts join: records which sessions are connected here, because earlier writes
-    /// were not announced.
+    /// Before other hosts join: clears the recorded connections, so that only those that this host
+    /// writes from now on count.
     pub(super) fn open(&mut self) -> Result<(), Error> {
         self.begin()?;
         shared::clear_connections(self.db, self.tenant)

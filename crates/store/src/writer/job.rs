@@ -117,6 +117,9 @@ impl<C: Command, R: Reply<C::Output>> Work for Typed<C, R> {
 /// A job that is lost is answered too, so that nobody waits for ever.
 impl<C: Command, R: Reply<C::Output>> Drop for Typed<C, R> {
     fn drop(&mut self) {
-        self.refuse(Refusal::new(Code::Unavailable, "the writer ended by a bug"));
+        self.refuse(Refusal::new(
+            Code::Unavailable,
+            "the writer thread panicked; see the log above",
+        ));
     }
 }

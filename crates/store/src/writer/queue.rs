@@ -62,7 +62,7 @@ impl Queue {
             return Err((job, refusal));
         }
         if state.jobs.of(job.by.member) >= WAITING_EACH {
-            let why = "too many of your requests wait for their answers; send the next when they have come";
+            let why = "too many requests in flight; wait for answers before you send more";
             return Err((job, Refusal::new(Code::RateLimited, why)));
         }
         state.jobs.push(job);
@@ -133,7 +133,10 @@ impl Queue {
             return Err((order, why.clone()));
         }
         if state.finishing || state.rekey.is_some() {
-            return Err((order, "the host is stopping, or other keys wait already".to_owned()));
+            return Err((
+                order,
+                "the host is stopping, or another key change is waiting".to_owned(),
+            ));
         }
         state.rekey = Some(order);
         state.woken = true;

@@ -161,7 +161,7 @@ impl Run {
         let why = match ended {
             Ok(Ok(())) => "the host is stopped".to_owned(),
             Ok(Err(error)) => format!("writing failed, and what is on disk is unknown: {error}"),
-            Err(_) => "the writer ended by a bug".to_owned(),
+            Err(_) => "the writer thread panicked; see the log above".to_owned(),
         };
         self.give_up();
         for job in shared.queue.close(why.clone()) {
@@ -366,7 +366,7 @@ impl Run {
                 Err(Broken { code: Code::Unavailable, why: error.to_string(), pause })
             }
             Err(_) => {
-                let why = "a decision failed by a bug".into();
+                let why = "a decision panicked".into();
                 Err(Broken { code: Code::Internal, why, pause: None })
             }
         }
@@ -402,7 +402,7 @@ impl Run {
 fn answer(jobs: Vec<Job>) {
     for job in jobs {
         if catch_unwind(AssertUnwindSafe(|| job.answer())).is_err() {
-            tracing::error!("taking an answer failed by a bug");
+            tracing::error!("receiving an answer panicked");
         }
     }
 }
@@ -411,7 +411,7 @@ fn answer(jobs: Vec<Job>) {
 fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
     for job in jobs {
         if catch_unwind(AssertUnwindSafe(|| job.refuse(Refusal::new(code, why)))).is_err() {
-            tracing::error!("taking an answer failed by a bug");
+            tracing::error!("receiving an answer panicked");
         }
     }
 }

@@ -119,7 +119,7 @@ fn what_was_changed_in_the_audit_log_is_found() {
         ("DELETE FROM audit WHERE block = 1", "block 1: it is missing"),
         (
             "UPDATE receipt SET packed = CAST(packed || x'00' AS BLOB)",
-            "not the one that the audit log names",
+            "differs from the one in the audit log",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -76,36 +76,36 @@ fn what_stands_beside_the_log_is_looked_at_too() {
     assert_eq!(doctor(folder.path()).problems, []);
     for (sql, words) in [
         ("UPDATE digest SET packed = x'ff'", "the digest up to here cannot be read"),
-        ("UPDATE digest SET at = at + 1", "filed as another"),
-        ("UPDATE digest SET through = through + 100", "filed as another"),
+        ("UPDATE digest SET at = at + 1", "stored under another key"),
+        ("UPDATE digest SET through = through + 100", "stored under another key"),
         (
             "UPDATE digest SET packed = (SELECT packed FROM digest ORDER BY through LIMIT 1)",
-            "no stretch of its own",
+            "has an invalid range",
         ),
-        ("UPDATE digested SET seq = seq + 100", "account for the log up to another"),
-        ("UPDATE digested SET seq = 1", "account for the log up to another"),
-        ("UPDATE digest_text SET member = 3", "of no digest of theirs"),
-        ("UPDATE digest_text SET after = after - 1", "of no digest of theirs"),
+        ("UPDATE digested SET seq = seq + 100", "cover the log up to another"),
+        ("UPDATE digested SET seq = 1", "cover the log up to another"),
+        ("UPDATE digest_text SET member = 3", "belongs to none of their digests"),
+        ("UPDATE digest_text SET after = after - 1", "belongs to none of their digests"),
         (
             "INSERT INTO digest_text SELECT workspace, conversation,
                 (SELECT max(through) FROM digest), member, through, text FROM digest_text",
-            "made of words that are gone",
+            "contains words that were removed",
         ),
         ("UPDATE approval SET packed = x'ff'", "cannot be read"),
-        ("UPDATE approval SET member = 9", "of a member who is not there"),
+        ("UPDATE approval SET member = 9", "its member does not exist"),
         (
             "UPDATE approval SET decided_by = 9 WHERE approved = 0",
-            "a member who is not there has decided it",
+            "the member who decided it does not exist",
         ),
-        ("UPDATE approval SET expires = at - 1", "ended before it was asked for"),
+        ("UPDATE approval SET expires = at - 1", "ended before it was requested"),
         (
             "UPDATE approval SET approved = 1, decided_by = 1, decided_at = at WHERE approved IS NULL",
-            "keeps what was to be said",
+            "still has its content",
         ),
-        ("UPDATE approval SET source_seq = 1", "does not come from the event"),
+        ("UPDATE approval SET source_seq = 1", "source is not the event"),
         (
             "UPDATE approval SET source_room = x'00000000000000000000000000000000'",
-            "does not come from the event",
+            "source is not the event",
         ),
     ] {
         let folder = followed_and_asked();

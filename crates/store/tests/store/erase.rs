@@ -83,7 +83,7 @@ fn a_missing_text_is_damage_unless_its_erasure_is_logged() {
             "no erasure",
         ),
         (false, "UPDATE event SET salt = NULL, body = NULL WHERE seq = 5", 5, "body"),
-        (false, "UPDATE event SET salt = NULL WHERE seq = 5", 5, "says something"),
+        (false, "UPDATE event SET salt = NULL WHERE seq = 5", 5, "but it has content"),
         (
             true,
             "UPDATE event SET salt = x'01010101010101010101010101010101' WHERE seq = 5",

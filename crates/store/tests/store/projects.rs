@@ -101,24 +101,24 @@ fn the_doctor_finds_what_no_project_should_be() {
     let none = changed(&|p| p.links[0].default = false);
     check(&|folder| put(folder, &none), "0 of its channels are the default");
     let elsewhere = changed(&|p| p.links[0].conversation = Uid(7));
-    check(&|folder| put(folder, &elsewhere), "linked to a channel that is not there");
+    check(&|folder| put(folder, &elsewhere), "linked to a channel that does not exist");
     let twice = changed(&|p| p.members.push(p.members[1].clone()));
     check(&|folder| put(folder, &twice), "twice");
     let seated = changed(&|p| {
         p.links[0].seated.push(BOB);
         p.links[0].mirror = false;
     });
-    check(&|folder| put(folder, &seated), "who is not mirrored there");
+    check(&|folder| put(folder, &seated), "that is not mirrored there");
     check(
         &|folder| damage(folder, "DELETE FROM roster WHERE member = 3"),
-        "bob is mirrored there and not on the roster",
+        "bob is mirrored there but is not on the roster",
     );
     check(&|folder| damage(folder, "DELETE FROM project"), "belongs to no project");
     check(&|folder| damage(folder, "UPDATE project SET packed = x'00'"), "cannot be read");
     let circle = Task { depends_on: vec![second], ..Task::clone(&project.tasks[&first]) };
-    check(&|folder| put_task(folder, &circle), "in a circle");
+    check(&|folder| put_task(folder, &circle), "in a cycle");
     let early = Task { state: TaskState::Done, ..Task::clone(&project.tasks[&second]) };
-    check(&|folder| put_task(folder, &early), "is done before what it depends on");
+    check(&|folder| put_task(folder, &early), "is done before its dependencies");
     let nobodys = Task { assignee: Some("eve".into()), ..Task::clone(&project.tasks[&second]) };
-    check(&|folder| put_task(folder, &nobodys), "assigned to nobody");
+    check(&|folder| put_task(folder, &nobodys), "assigned to somebody outside");
 }

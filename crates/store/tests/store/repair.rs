@@ -306,7 +306,7 @@ fn what_a_stimulus_has_said_already_is_used_and_not_said_again() {
             put_stimulus(folder.path(), &undone);
             assert!(!doctor(folder.path()).is_clean(), "it is said and waits");
             let repairs = if at_once { start(folder.path()) } else { mend(folder.path()) };
-            assert!(repairs[0].to_string().contains("not said again"), "{repairs:?}");
+            assert!(repairs[0].to_string().contains("not posted again"), "{repairs:?}");
             // Long after the window in which keys are remembered.
             let ground = Ground::at(folder.path(), LATER.plus(30 * 24 * 3_600_000));
             let found = ground.readers.stimuli(key).unwrap();

@@ -30,17 +30,17 @@ impl Context<'_> {
             None => None,
         };
         if member != self.by.member && self.me()?.is_agent() {
-            let why = "an agent leaves for itself only; a person may ask others to";
+            let why = "an agent can leave only for itself; a person may ask others to leave";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         self.must_be_member(member)?;
         if !self.directory().is_agent(member) {
-            let why = "only agents are asked to leave; people are never told what they do not want";
+            let why = "only agents can be asked to leave";
             return Err(Refusal::invalid(why).into());
         }
         let room = self.room(key);
         if room.conversation.kind == ConversationKind::Dm {
-            return Err(Refusal::invalid("a direct conversation is not left; stop writing").into());
+            return Err(Refusal::invalid("a direct conversation cannot be left").into());
         }
         if !room.roster.contains_key(&member) {
             return Err(Refusal::not_found("member in this conversation").into());

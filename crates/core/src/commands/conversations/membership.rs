@@ -76,7 +76,7 @@ impl Context<'_> {
             return Ok(settings);
         }
         if !self.directory().is_agent(member) {
-            let why = "a person goes by its own name, and has no sessions: it is an agent's seat of which more is set";
+            let why = "a name and a session can be set for an agent's membership only";
             return Err(Refusal::invalid(why).into());
         }
         check_title("display name", new.name.as_deref())?;
@@ -102,8 +102,7 @@ impl Context<'_> {
         }
         let most = limits::SEATS_SET;
         if settings.seats.len() > most {
-            let why =
-                format!("more than names and ways to take part is set about {most} seats at most");
+            let why = format!("a conversation has settings for at most {most} memberships");
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         Ok(settings)

@@ -147,7 +147,7 @@ impl Context<'_> {
         let key = self.room_by_uid(conversation)?;
         self.must_sit(key)?;
         if !self.room(key).conversation.settings.proactive {
-            let why = "this channel gives out no callbacks to speak unasked";
+            let why = "this channel does not let agents speak unprompted through a callback";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         if shows && self.carries_into(key)? {

@@ -89,7 +89,7 @@ impl Command for ChangeMember {
                 && same(&fields.identities, old.identities.as_ref())
         });
         if !is_same && !run.is_operator() {
-            let why = "whose a member is, and who it is elsewhere, is changed by an operator";
+            let why = "only an operator may change a member's owner and external identities";
             return Err(Refusal::new(Code::InsufficientAuthority, why).into());
         }
         let member = run.directory_mut().change_member(member, &fields)?;

@@ -109,7 +109,7 @@ impl Context<'_> {
         if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
             let most = limits::TOKENS_EACH;
             let why = format!(
-                "the member was given {most} tokens whose time is not up; wait, or give them less time"
+                "the member already has {most} unexpired tokens; wait, or issue tokens with a shorter lifetime"
             );
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
@@ -138,7 +138,7 @@ impl Context<'_> {
                 self.end_token(&token);
             }
             None if self.by.authority < Authority::Operator => {
-                let why = "nothing is known of this token; this needs an operator's token";
+                let why = "this token is not in the list; revoking it needs an operator's token";
                 return Err(Refusal::new(Code::InsufficientAuthority, why).into());
             }
             None => self.revoke(jti, expires),

@@ -69,7 +69,8 @@ impl Context<'_> {
         let connected = self.directory().connected(member);
         let session = session.filter(|session| connected.contains(session));
         if only.is_some() {
-            // Its readers are a subset of the readers of everything before it.
+            // The entry counts only the members who could read all earlier ones too, so those are
+            // loaded first.
             self.recall_told((member, session))?;
         }
         self.ws.private_reads.put(Private { member, session, at, only, when: self.now }, false);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::commands::context::{Context, Result};
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Uid};
 
-/// What a command would show.
+/// The words that a command would disclose.
 pub struct Shown {
     /// The tool name that a person reads in the request.
     pub(crate) tool: &'static str,

@@ -150,7 +150,7 @@ impl Context<'_> {
 
     fn must_keep(&self, agent: MemberKey) -> Result<()> {
         if self.by.turn.is_some() {
-            let why = "a turn's token is for its turn; inboxes take the member's own";
+            let why = "a turn's token is for its turn only; use the member's own token for inboxes";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         let me = self.directory().member(self.by.member).filter(|m| !m.removed);
@@ -333,7 +333,7 @@ impl Context<'_> {
 }
 
 /// Refusal of a secret that belongs to no inbox, or no longer does.
-const UNKNOWN: &str = "this is no connection string, or not any more";
+const UNKNOWN: &str = "this connection string is unknown or no longer valid";
 
 /// The distance between the ids of a renaming and of the message.
 const RENAMED: usize = 200;

@@ -200,7 +200,8 @@ impl Context<'_> {
 
 /// Ends what others still owe for an event that `member` has answered: obligations that had moved
 /// on from `member`, and deferred deliveries and dead letters. The latter two stay if `member` was
-/// a co-recipient, because it then answered for itself only. Returns the previous deliveries.
+/// a co-recipient, because it then answered for itself only, or is the author. Returns the previous
+/// deliveries.
 fn supersede_others(open: &mut Open, member: MemberKey, now: Timestamp) -> Vec<Delivery> {
     let beside = open
         .delivery(member)

@@ -261,7 +261,7 @@ fn judge(
         let most = limits::MESSAGES_PER_TURN;
         return Err(Refusal::new(
             Code::ReplyBudgetSpent,
-            format!("a turn says at most {most} messages, and this one has"),
+            format!("a turn may post at most {most} messages, and this one has"),
         ));
     }
     Ok(Verdict {

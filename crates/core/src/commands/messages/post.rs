@@ -160,7 +160,7 @@ impl Context<'_> {
         if event.is_erased() {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,
-                "what was sent under this idempotency key was erased",
+                "the message sent under this idempotency key was erased",
             )
             .into());
         }
@@ -213,7 +213,7 @@ impl Context<'_> {
         };
         if only.iter().any(|m| !self.room(place.key).roster.contains_key(m)) {
             return Err(Refusal::invalid(
-                "every member that an ephemeral message is for has a seat in the conversation",
+                "everybody an ephemeral message is for must be a member of the conversation",
             )
             .into());
         }

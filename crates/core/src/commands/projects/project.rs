@@ -21,7 +21,8 @@ use crate::model::thread::work::check_words_of;
 impl Context<'_> {
     pub(super) fn project(&mut self, asked: Asked) -> Result<ProjectState> {
         if self.by.turn.is_some() {
-            let why = "a turn's token is for its turn; projects take the member's own";
+            let why =
+                "a turn's token is for its turn only; use the member's own token for projects";
             return Err(Refusal::new(Code::Forbidden, why).into());
         }
         match asked {
@@ -219,7 +220,7 @@ impl Context<'_> {
             let key = self.room_by_uid(linking.conversation)?;
             let settings = &self.room(key).conversation;
             if settings.kind != ConversationKind::Channel {
-                return Err(Refusal::invalid("what is linked to a project is a channel").into());
+                return Err(Refusal::invalid("only a channel can be linked to a project").into());
             }
             if settings.settings.archived {
                 return Err(Refusal::new(Code::Conflict, "the channel is archived").into());

@@ -170,7 +170,7 @@ impl Context<'_> {
         let mut after = project.clone();
         after.tasks.insert(task.uid, Arc::new(task.clone()));
         if let Some(circle) = after.circle() {
-            let why = format!("tasks would depend on each other in a circle: {circle}");
+            let why = format!("tasks would depend on each other in a cycle: {circle}");
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         Ok(())

@@ -90,7 +90,8 @@ impl Context<'_> {
         for member in new.targets.iter().copied().chain([new.source]) {
             self.must_be_member(member)?;
             if !room.roster.contains_key(&member) {
-                let why = "source and targets of a stimulus have a seat in the conversation";
+                let why =
+                    "the source and targets of a stimulus must be members of the conversation";
                 return Err(Refusal::invalid(why).into());
             }
         }
@@ -99,7 +100,7 @@ impl Context<'_> {
             return Err(Refusal::invalid(format!("a stimulus has at most {most} targets")).into());
         }
         if new.private && (new.thread.is_none() || new.targets.is_empty()) {
-            let why = "what only its targets are shown has targets, and continues a thread";
+            let why = "a private stimulus needs targets and a thread to continue";
             return Err(Refusal::invalid(why).into());
         }
         let keys = [&new.progress_key, &new.dedupe_key, &new.initiative_key];
@@ -229,7 +230,7 @@ impl Context<'_> {
             return Ok(());
         }
         if next.attempts >= limits::STIMULUS_ATTEMPTS {
-            let cancelled = self.cancelled(&next, "saying it has failed again and again");
+            let cancelled = self.cancelled(&next, "posting it failed repeatedly");
             self.end_stimulus(key, cancelled);
             return Ok(());
         }

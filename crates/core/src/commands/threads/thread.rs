@@ -52,9 +52,10 @@ impl Context<'_> {
         }
         for member in opening.participants.iter().copied().chain(opening.owner) {
             if !self.room(key).roster.contains_key(&member) {
-                return Err(
-                    Refusal::invalid("every participant has a seat in the conversation").into()
-                );
+                return Err(Refusal::invalid(
+                    "every participant must be a member of the conversation",
+                )
+                .into());
             }
         }
         let mut participants = opening.participants;
@@ -67,7 +68,7 @@ impl Context<'_> {
                 || !matches!(recalled.event.change, Change::Posted(_))
             {
                 return Err(Refusal::invalid(
-                    "a thread's root is a message of the main line that is shown to all",
+                    "a thread's root must be a message of the main timeline that everybody can see",
                 )
                 .into());
             }
@@ -185,7 +186,9 @@ impl Context<'_> {
         if let Some(Some(member)) = owner
             && !self.room(key).roster.contains_key(&member)
         {
-            return Err(Refusal::invalid("a thread's owner has a seat in the conversation").into());
+            return Err(
+                Refusal::invalid("a thread's owner must be a member of the conversation").into()
+            );
         }
         if let Some(summary) = &summary {
             check_summary(summary, thread.status, status)?;
@@ -390,7 +393,8 @@ fn nth(uid: Uid, n: usize) -> Uid {
     if n == 0 { uid } else { derived(uid, n - 1) }
 }
 
-/// A result can be stated only when the thread has finished.
+/// A summary can be stated when the thread is resolved or closed by the command, or while it is
+/// resolved.
 fn check_summary(summary: &str, is: ThreadStatus, next: Option<ThreadStatus>) -> Result<()> {
     check_words_of("a summary", summary, limits::SUMMARY_BYTES)?;
     let done = |status| matches!(status, ThreadStatus::Resolved | ThreadStatus::Closed);

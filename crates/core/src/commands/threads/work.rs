@@ -48,11 +48,11 @@ impl Context<'_> {
         let recalled = self.recall(at)?;
         let posted = matches!(recalled.event.change, Change::Posted(_));
         let Some(thread) = recalled.event.thread.filter(|_| posted) else {
-            let why = "what is promoted is a message of a thread; others are in the feed already";
+            let why = "only a message in a thread can be promoted; others are in the feed already";
             return Err(Refusal::invalid(why).into());
         };
         if recalled.event.only().is_some() {
-            return Err(Refusal::invalid("what only some are shown is not promoted").into());
+            return Err(Refusal::invalid("an ephemeral message cannot be promoted").into());
         }
         if recalled.message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
@@ -122,7 +122,8 @@ impl Context<'_> {
         let member = self.directory().sessions.get(&session).map(|s| s.member);
         let member = member.ok_or_else(|| Refusal::not_found("session"))?;
         if !self.room(key).roster.contains_key(&member) {
-            let why = "the session that owns a thread's work has a seat in the conversation";
+            let why =
+                "the session that owns a thread's work must belong to a member of the conversation";
             return Err(Refusal::invalid(why).into());
         }
         Ok(())

@@ -225,5 +225,5 @@ impl Context<'_> {
 }
 
 fn only_people() -> Refusal {
-    Refusal::new(Code::Forbidden, "only a person lets agents go on that have paused")
+    Refusal::new(Code::Forbidden, "only a person can let paused agents continue")
 }

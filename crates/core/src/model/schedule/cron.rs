@@ -43,7 +43,7 @@ pub struct Cron {
 impl Cron {
     /// Parses an expression, or returns what is wrong with it.
     pub fn parse(expression: &str, zone: &str) -> Result<Self, String> {
-        let zone = ZONES.get(zone).map_err(|_| format!("no time zone is called {zone:?}"))?;
+        let zone = ZONES.get(zone).map_err(|_| format!("unknown time zone {zone:?}"))?;
         let fields: Vec<&str> = expression.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = fields[..] else {
             let what = "minute, hour, day of the month, month, day of the week";
@@ -102,7 +102,7 @@ fn has(set: u64, value: u8) -> bool {
 
 /// Parses one field into a bit set.
 fn field(what: &str, text: &str, least: u8, most: u8, names: &[&str]) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no {what}; it is from {least} to {most}");
+    let wrong = || format!("invalid {what} {text:?}: expected {least} to {most}");
     let value = |text: &str| -> Result<u8, String> {
         let lower = text.to_ascii_lowercase();
         if let Some(at) = names.iter().position(|name| *name == lower) {

@@ -176,7 +176,7 @@ impl When {
                     return Err(Refusal::invalid(format!("`cron` has at most {most} bytes")));
                 }
                 let cron = Cron::parse(expression, zone);
-                let never = || Refusal::invalid("no time is ever like this `cron`");
+                let never = || Refusal::invalid("this `cron` never matches a time");
                 let cron = cron.map_err(Refusal::invalid)?;
                 cron.next(now).map(drop).ok_or_else(never)
             }

@@ -146,7 +146,7 @@ pub struct Stimulus {
     pub title: Arc<str>,
     /// Its addressees.
     pub targets: Vec<MemberKey>,
-    /// Shown to its targets only.
+    /// Visible to its targets only.
     pub private: bool,
     /// None: it was requested by a person or the host, not by an agent.
     pub chain: Option<Chain>,

@@ -20,7 +20,7 @@ impl Inbox {
         let of = [(self.people, MemberKind::Human), (self.agents, MemberKind::Agent)];
         for (key, stands) in of {
             if kind(key) != Some(stands) {
-                flaws.push(format!("its stand-in {key} is not there"));
+                flaws.push(format!("its stand-in {key} does not exist"));
             }
         }
         flaws

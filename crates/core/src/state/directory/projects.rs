@@ -13,11 +13,11 @@ impl Project {
         let there = |m: MemberKey| directory.member(m).is_some_and(|m| !m.removed);
         for (nth, member) in self.members.iter().enumerate() {
             if !there(member.member) {
-                flaws.push(format!("its member {:?} is nobody of the workspace", member.id));
+                flaws.push(format!("its member {:?} does not exist in the workspace", member.id));
             }
             let same = |m: &ProjectMember| m.id == member.id || m.member == member.member;
             if self.members[..nth].iter().any(same) {
-                flaws.push(format!("it has its member {:?} twice", member.id));
+                flaws.push(format!("it lists its member {:?} twice", member.id));
             }
         }
         let defaults = self.links.iter().filter(|l| l.default).count();
@@ -30,7 +30,9 @@ impl Project {
                 flaws.push(format!("it is linked to {of} twice"));
             }
             if link.seated.iter().any(|m| !link.mirror || !self.has(*m)) {
-                flaws.push(format!("it seats in {of} who is not mirrored there"));
+                flaws.push(format!(
+                    "it gives a membership in {of} to a member that is not mirrored there"
+                ));
             }
         }
         for task in self.tasks.values() {
@@ -38,17 +40,17 @@ impl Project {
             let nobodys = task.assignee.as_deref().is_some_and(|id| self.member(id).is_none());
             // The member who did a finished task may have left since.
             if nobodys && !task.state.is_finished() {
-                flaws.push(format!("{of} is assigned to nobody of the project"));
+                flaws.push(format!("{of} is assigned to somebody outside the project"));
             }
             if task.depends_on.iter().any(|on| !self.tasks.contains_key(on)) {
-                flaws.push(format!("{of} depends on a task that is not there"));
+                flaws.push(format!("{of} depends on a task that does not exist"));
             }
             if !task.state.may_wait() && self.awaited(task).next().is_some() {
-                flaws.push(format!("{of} is {} before what it depends on", task.state.name()));
+                flaws.push(format!("{of} is {} before its dependencies", task.state.name()));
             }
         }
         if let Some(circle) = self.circle() {
-            flaws.push(format!("its tasks depend on each other in a circle: {circle}"));
+            flaws.push(format!("its tasks depend on each other in a cycle: {circle}"));
         }
         flaws
     }

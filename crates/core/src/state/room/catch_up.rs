@@ -140,8 +140,8 @@ impl Room {
             .or_else(|| unlike("tail", &newest, &loaded.tail.iter().collect()))
     }
 
-    /// Restores an open event from its row. On a shared database, deliveries that a connected
-    /// session has been told of remain told; otherwise they are offered again.
+    /// Restores an open event from its row. On a shared database, a delivery that is held by a
+    /// connected session keeps its state; any other is offered again.
     pub(super) fn stand(
         &mut self,
         mut open: Open,

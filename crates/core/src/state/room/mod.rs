@@ -46,7 +46,7 @@ pub use turns::Turns;
 pub struct Head {
     pub seq: Seq,
     pub hash: Hash,
-    /// Rises with every recorded change of the room.
+    /// Increases with every recorded change of the room.
     pub version: u64,
     /// Every event up to this one has a receipt or a pending row, or notified nobody. Events above
     /// it are offered again after a crash.
@@ -230,9 +230,9 @@ impl Room {
         }
     }
 
-    /// Restores a room as it was before the last process ended. Events that were told and are not
-    /// accounted for are open again, one attempt later, and get their rows at once. On a shared
-    /// database, deliveries that a connected session has been told of remain told.
+    /// Restores a room as it was before the last process ended. Events that notified an agent and
+    /// are not accounted for are open again, one attempt later, and get their rows at once. On a
+    /// shared database, a delivery that is held by a connected session keeps its state.
     pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
         let mut room = Self::new(Conversation::clone(&parts.conversation));
         room.head = parts.head;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 
-/// What has a timer.
+/// The conversation and the purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TimerKey {
     pub(crate) conversation: ConversationKey,

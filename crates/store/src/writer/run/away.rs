@@ -51,7 +51,7 @@ impl Run {
     }
 
     fn tell_away(&self, why: &str) {
-        let why = format!("the database is away: {why}; when it is back, work goes on by itself");
+        let why = format!("the database is away: {why}; work resumes by itself when it is back");
         self.shared.trouble(Some(why));
     }
 

@@ -30,7 +30,7 @@ impl Run {
         }
         let effects = std::mem::take(&mut self.trace.effects);
         if !effects.is_empty() && catch_unwind(AssertUnwindSafe(|| (self.sink)(effects))).is_err() {
-            tracing::error!("handing out the effects of a batch failed by a bug");
+            tracing::error!("handing out the effects of a batch panicked");
         }
     }
 

@@ -2,9 +2,8 @@
 //! wrote.
 //!
 //! Invariant: while the database is shared, decisions are made and rooms are loaded only in this
-//! host's turn, after everything that others wrote before has been taken in. Effects of other
-//! hosts' changes on this host's connections are performed at once, because those changes are
-//! committed, whatever becomes of this batch.
+//! host's turn, after everything that others wrote has been taken in. Effects of their changes on
+//! this host's connections happen at once, because those changes are committed.
 
 mod load;
 
@@ -66,8 +65,7 @@ impl Run {
         self.db.shared().is_some_and(|hosts| !hosts.is_alone())
     }
 
-    /// Starts listening to other hosts and finds out whether there are any, after every
-    /// (re)connect.
+    /// Starts listening to other hosts and finds out whether there are any, after (re)connecting.
     pub(super) fn meet(&mut self) -> Result<(), Error> {
         let db = self.db.clone();
         let Some(hosts) = db.shared() else { return Ok(()) };
@@ -167,10 +165,9 @@ impl Run {
         match self.decide(&mut Vec::new(), 0, now) {
             Ok(()) => self.finish(Vec::new())?,
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, Vec::new(), &why)?,
-            // A failing room must not block other hosts for ever: it is left alone for a while and
-            // retried.
+            // A failing room must not block other hosts for ever: it is skipped and retried later.
             Err(broken) => {
-                tracing::error!(why = broken.why, "another host could not be let in yet");
+                tracing::error!(why = broken.why, "another host could not join yet");
                 return self.undo();
             }
         }
@@ -299,8 +296,7 @@ impl Run {
         Ok(())
     }
 
-    /// What others wrote about rooms in memory: their events, and the present obligations and turns
-    /// of all of them.
+    /// What others wrote: the events of rooms in memory, and the changed deliveries and turns.
     fn missed(&self, rooms: &BTreeMap<ConversationKey, Moved>) -> Result<AllMissed, Error> {
         let (db, tenant) = (&*self.db, self.tenant);
         let known = rooms.iter().filter(|(_, moved)| !moved.anew);

@@ -21,7 +21,11 @@ impl Run {
         now: Timestamp,
     ) -> Result<(), Error> {
         let count = jobs.len();
-        tracing::warn!(why = broken.why, commands = count, "a batch is run again one by one");
+        tracing::warn!(
+            why = broken.why,
+            commands = count,
+            "a batch failed and is run again one command at a time"
+        );
         self.count_split();
         if let Err(error) = self.undo() {
             return refuse_all(jobs, error);
@@ -153,7 +157,11 @@ impl Run {
     }
 
     pub(super) fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
-        tracing::error!(why, conversation = room.0, "a room fails by itself and is let alone");
+        tracing::error!(
+            why,
+            conversation = room.0,
+            "a room keeps failing and is left alone for a while"
+        );
         self.workspace.forget([room]);
         self.missing.remove(&room);
         self.resting.insert(room, now.plus(REST_MS));

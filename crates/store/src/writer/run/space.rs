@@ -18,7 +18,7 @@ const LOOK_MS: i64 = 500;
 /// Why no work is done, and what to do about it.
 pub(in crate::writer) fn no_space(why: &str) -> String {
     let why = why.strip_prefix("the disk is full: ").unwrap_or(why);
-    format!("the disk is full: {why}; make space, and work goes on by itself")
+    format!("the disk is full: {why}; free some space, and work resumes by itself")
 }
 
 impl Pause {

@@ -234,7 +234,7 @@ fn a_server_without_space_is_waited_for() {
     assert_eq!(refused.code, Code::Unavailable);
     assert!(refused.message.contains("the disk is full"), "{refused}");
     let health = ground.writer.health();
-    assert!(!health.ok && health.reason.unwrap().contains("make space"));
+    assert!(!health.ok && health.reason.unwrap().contains("free some space"));
     assert_eq!(texts(&ground, room.uid), said, "nothing of what was refused");
 
     let space = if small.is_some() { "DROP TABLE ballast" } else { "DROP FUNCTION full CASCADE" };

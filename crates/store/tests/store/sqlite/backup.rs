@@ -152,7 +152,7 @@ fn what_is_not_the_whole_backup_is_refused_and_nothing_is_made() {
         assert!(!data.exists() && !folder.path().join("again.partial").exists());
         remove(&path);
     };
-    refused(b"", "no backup");
+    refused(b"", "not a backup");
     refused(b"SQLite format 3\0 and then something else", "bytes and should have");
     refused(&whole[..whole.len() - 4_096], "bytes and should have");
     refused(&whole[..whole.len() / 2], "");
@@ -167,7 +167,7 @@ fn what_is_not_the_whole_backup_is_refused_and_nothing_is_made() {
     // The database of a host is no backup, and neither is a copy that was not finished.
     let ground = Ground::open(&folder.path().join("data"));
     ground.writer.stop();
-    refused(&fs::read(folder.path().join("data/chorus.db")).unwrap(), "no backup");
+    refused(&fs::read(folder.path().join("data/chorus.db")).unwrap(), "not a completed backup");
     let change = |sql: &str| {
         let path = folder.path().join("changed.db");
         fs::write(&path, &whole).unwrap();
@@ -177,7 +177,10 @@ fn what_is_not_the_whole_backup_is_refused_and_nothing_is_made() {
     let newer = "INSERT INTO migration VALUES (99, 'later', x'00', 1)";
     refused(&change(newer), "use a newer one");
     refused(&change("UPDATE backup SET value = x'63' WHERE name = 'format'"), "newer program");
-    refused(&change("UPDATE member SET handle = 'eve' WHERE member = 2"), "not those that were");
+    refused(
+        &change("UPDATE member SET handle = 'eve' WHERE member = 2"),
+        "differ from those that were",
+    );
 }
 
 #[test]

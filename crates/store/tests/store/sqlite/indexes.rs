@@ -92,8 +92,8 @@ fn a_member_that_is_not_who_came_is_found() {
     let folder = stopped();
     damage(folder.path(), "UPDATE member SET id = 'aob' WHERE member = 3");
     let problems = doctor(folder.path()).problems;
-    assert!(problems.iter().any(|p| p.what.contains("its id is aob")), "{problems:#?}");
+    assert!(problems.iter().any(|p| p.what.contains("its id is now aob")), "{problems:#?}");
     damage(folder.path(), "DELETE FROM member WHERE member = 3");
     let problems = doctor(folder.path()).problems;
-    assert!(problems.iter().any(|p| p.what.contains("is not there")), "{problems:#?}");
+    assert!(problems.iter().any(|p| p.what.contains("does not exist")), "{problems:#?}");
 }

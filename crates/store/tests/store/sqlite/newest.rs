@@ -80,7 +80,7 @@ fn a_log_that_one_byte_cut_short_is_refused_named_and_gone_on_with_knowingly() {
         let again = chorus_store::repair(&place(folder.path()), folder.path()).unwrap();
         assert_eq!(again, []);
         let store = open(Options::new(folder.path(), Uid(0xab))).unwrap();
-        assert_eq!(store.tenant().epoch, 2, "turns of before are void");
+        assert_eq!(store.tenant().epoch, 2, "earlier turns are void");
         drop(store);
         let ground = Ground::at(folder.path(), Timestamp(2_000_000));
         let head = ground.readers.heads().unwrap()[0].1;
@@ -291,7 +291,7 @@ fn a_database_that_was_cut_is_refused_and_nothing_is_made_beside_it() {
         fs::write(&database, &whole[..length]).unwrap();
         let before = files(folder.path());
         let why = refused(folder.path());
-        assert!(why.contains("is cut") && why.contains("restore a backup"), "{why}");
+        assert!(why.contains("is truncated") && why.contains("restore a backup"), "{why}");
         assert!(chorus_store::doctor(&place(folder.path())).is_err());
         assert!(files(folder.path()) == before, "{length}");
     }
