@@ -10,7 +10,7 @@ FROM rust:1.95-alpine AS build
 # The image has this toolchain; without the variable, rustup would fetch what only developers need.
 ENV RUSTUP_TOOLCHAIN=1.95.0
 # hadolint ignore=DL3018
-RUN apk add --no-cache build-base ca-certificates-bundle
+RUN apk add --no-cache build-base ca-certificates-bundle linux-headers
 WORKDIR /src
 COPY . .
 # Rust on Alpine links everything statically. The caches make a second build quick.
