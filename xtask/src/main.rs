@@ -1,4 +1,4 @@
-//! The one tool of a developer: `cargo xtask run | test | tidy | docs | bench | lab`.
+//! The one tool of a developer: `cargo xtask run | test | tidy | docs | package | bench | lab`.
 //!
 //! It depends on no crate of Chorus but the one that starts a PostgreSQL, which depends on none, so that it
 //! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
@@ -13,6 +13,7 @@ mod debian;
 mod fuzz;
 mod instructions;
 mod lab;
+mod package;
 mod pages;
 mod postgres;
 mod python;
@@ -58,6 +59,8 @@ enum Task {
     Advisories,
     /// Runs the commands that README and the documentation show, with the release binary.
     Pages,
+    /// Makes the Debian package, tries it, and reads what containers are made of.
+    Package,
     /// Builds the documentation as a book, in `target/book`.
     Docs,
     /// Builds in release and measures; one JSON object per line on standard output.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Task::Tidy { write } => tidy::run(write),
         Task::Advisories => advisories::check(),
         Task::Pages => step::build_host().and_then(|()| pages::follow()),
+        Task::Package => step::build_host().and_then(|()| package::check()),
         Task::Docs => book::build(),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),

@@ -5,7 +5,7 @@
 //! `tail`) goes to the background, as if in a second terminal. What the page does not show, such as
 //! Ctrl-C, a check of the output, or a host that the page takes for granted, stands in it as
 //! `<!-- then: COMMAND -->`, which readers do not see. A block marked `sh no-run` is shown and not run.
-//! A block marked `python NAME` is saved under that name.
+//! A block of another language with a name behind it, such as `python NAME`, is saved under that name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -93,7 +93,8 @@ fn script(page: &str) -> String {
             }
             saved = false;
             fence = if fence.is_some() { None } else { Some(info == "sh") };
-            if let Some(name) = info.strip_prefix("python ").filter(|_| fence.is_some()) {
+            let named = info.split_once(' ').filter(|(language, _)| *language != "sh");
+            if let Some((_, name)) = named.filter(|_| fence.is_some()) {
                 let _ = writeln!(script, "cat >{name} <<'{END}'");
                 saved = true;
             }
@@ -133,13 +134,13 @@ mod tests {
     fn what_a_page_shows_becomes_what_is_typed() {
         let page = "chorus prose\n```sh\ncargo build\nchorus serve\nchorus post ops 'a\n  b'\n```\n\
                     <!-- then: down 1 -->\n```sh no-run\nrm x\n```\n```\nanswer\n```\n\
-                    ```python a.py\nx = 1\n```\n";
+                    ```bash a.sh\nls\n```\n```python a.py\nx = 1\n```\n";
         let script = script(page);
         let typed = script.strip_prefix(PRELUDE).unwrap_or_default();
         assert_eq!(
             typed,
             "chorus serve >1.out 2>1.err & lasting[1]=$!\nup 1\nchorus post ops 'a\n  b'\ndown 1\n\
-             cat >a.py <<'END_OF_FILE'\nx = 1\nEND_OF_FILE\n"
+             cat >a.sh <<'END_OF_FILE'\nls\nEND_OF_FILE\ncat >a.py <<'END_OF_FILE'\nx = 1\nEND_OF_FILE\n"
         );
     }
 }

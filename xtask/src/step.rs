@@ -44,6 +44,12 @@ pub(crate) fn cargo(args: &[&str]) -> Result<(), String> {
     run(command(repo::cargo(), args), Duration::from_secs(25 * 60))
 }
 
+/// Whether cargo has the subcommand `name`.
+pub(crate) fn cargo_has(name: &str) -> bool {
+    let probe = command(repo::cargo(), &[name, "--version"]).output();
+    probe.is_ok_and(|output| output.status.success())
+}
+
 /// What every check of the workspace selects. Cargo resolves the features of dependencies for what is
 /// selected, and would compile many of them again for another selection; traces are among the
 /// features, so that one build has all tests.

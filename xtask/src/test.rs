@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::{advisories, clients, contract, instructions, lab, pages, postgres, repo, step, tidy};
+use crate::{
+    advisories, clients, contract, instructions, lab, package, pages, postgres, repo, step, tidy,
+};
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -24,9 +26,10 @@ const QUICK: [(&str, Check); 6] = [
 ];
 
 /// What needs the release binary.
-const RELEASE: [(&str, Check); 9] = [
+const RELEASE: [(&str, Check); 10] = [
     ("release build", step::build_host),
     ("commands shown", tidy::shown_commands),
+    ("package", package::check),
     ("pages followed", pages::follow),
     ("API against its document", contract::check),
     ("real MCP clients", || if nextest()? { clients::check() } else { Ok(()) }),
@@ -43,7 +46,7 @@ pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
     for (name, check) in QUICK {
         report.take(name, check);
     }
-    if cargo_has("deny") {
+    if step::cargo_has("deny") {
         report
             .take("cargo deny", || step::cargo(&["deny", "check", "licenses", "bans", "sources"]));
     }
@@ -184,7 +187,7 @@ fn listed_tests() -> Result<BTreeSet<String>, String> {
 
 /// Whether nextest can be used; a machine without it is given it once, from its own source.
 fn nextest() -> Result<bool, String> {
-    if cargo_has("nextest") {
+    if step::cargo_has("nextest") {
         return Ok(true);
     }
     eprintln!("cargo-nextest is not on this machine; installing it");
@@ -193,10 +196,4 @@ fn nextest() -> Result<bool, String> {
     }
     eprintln!("cargo-nextest could not be installed; `cargo test` runs the tests instead");
     Ok(false)
-}
-
-/// Whether cargo has the subcommand `name`.
-fn cargo_has(name: &str) -> bool {
-    let probe = step::command(repo::cargo(), &[name, "--version"]).output();
-    probe.is_ok_and(|output| output.status.success())
 }

@@ -173,6 +173,9 @@ commands! {
         Man = man;
     }
     "" {
+        /// Ask a host whether it takes work, for health checks
+        #[command(hide = true)]
+        Health = health;
         /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
         #[command(hide = true)]
         ScriptedAgent = scripted;

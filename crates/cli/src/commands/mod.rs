@@ -53,6 +53,7 @@ pub(crate) mod config;
 pub(crate) mod digest;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod restore;

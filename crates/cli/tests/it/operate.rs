@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::cli::{Going, chorus, run};
 
-// covers: OPS-66
+// covers: OPS-66, OPS-500
 #[test]
 fn a_second_signal_ends_the_host_at_once() {
     let host = crate::host::Host::with_room(&[]);
@@ -33,10 +33,32 @@ fn a_second_signal_ends_the_host_at_once() {
     let pid = host.pid();
     kill(pid, Signal::SIGTERM).unwrap();
     eventually_blocking("the host says that it drains", || ready(&host.url()).contains("draining"));
+    let unhealthy = run(chorus().args(["health", "--url", &host.url()]));
+    assert_eq!(unhealthy.code, 1);
+    assert!(
+        unhealthy.err.contains("is not ready") && unhealthy.err.contains("draining"),
+        "{}",
+        unhealthy.err
+    );
     let asked = Instant::now();
     kill(pid, Signal::SIGTERM).unwrap();
     eventually_blocking("the host ends", || kill(pid, None).is_err() || host.has_ended());
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+// covers: OPS-500
+#[test]
+fn health_is_an_exit_code_that_needs_no_token() {
+    let mut host = crate::host::Host::start();
+    let beside = host.run(&["health"]).ok();
+    assert_eq!(beside.out, format!("{} is ready\n", host.url()));
+    std::fs::remove_file(host.data().join("operator.token")).unwrap();
+    host.run(&["health"]).ok();
+    let elsewhere = run(chorus().args(["health", "--json", "--url", &host.url()])).ok().json();
+    assert_eq!(elsewhere["ready"], true);
+    host.stop();
+    assert_eq!(host.run(&["health"]).code, 1);
+    assert_eq!(run(chorus().args(["health", "--url", &host.url()])).code, 1);
 }
 
 fn ready(url: &str) -> String {
@@ -116,7 +138,8 @@ fn the_sample_unit_is_one_that_systemd_reads() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chorus.service");
-    let there = unit.replace("/usr/local/bin/chorus", env!("CARGO_BIN_EXE_chorus"));
+    let there =
+        unit.replace("ExecStart=chorus ", concat!("ExecStart=", env!("CARGO_BIN_EXE_chorus"), " "));
     assert!(there != unit);
     std::fs::write(&path, there).unwrap();
     // Where systemd is, it must have nothing to complain of in this unit.
