@@ -373,6 +373,7 @@ impl App {
             commands,
             identity,
             reads,
+            names,
             approvals,
             assets,
             search,
