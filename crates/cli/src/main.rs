@@ -5,6 +5,7 @@
 //! Nothing is decided here: every rule is the host's.
 
 mod args;
+mod ask;
 mod commands;
 mod demo;
 

@@ -15,6 +15,7 @@ mod errors;
 mod harness;
 mod inboxes;
 mod mcp;
+mod mcp_setup;
 mod names;
 mod operate;
 mod projects;
