@@ -109,7 +109,7 @@ pub struct ChannelThread {
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateChannelStimulus {
-    /// Channel id, ch_…
+    /// A channel's name, #ops, or its id, ch_…
     pub channel_id: String,
     /// agent_idea, sidechain_milestone or observation_materialized; the others are for operators
     /// and orchestrators
@@ -128,7 +128,7 @@ pub struct CreateChannelStimulus {
     /// Member in whose name it is posted: you, unless you are an operator or orchestrator
     #[redact(fixed = 3)]
     pub source: Option<String>,
-    /// Ids of the members it is for
+    /// The members it is for, @handle or id
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     /// Who sees it; targets only in a thread

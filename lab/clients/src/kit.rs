@@ -64,27 +64,34 @@ impl Kit {
 
     /// Codex, told one thing.
     pub async fn codex(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
-        let provider = format!(
-            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
-             [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
-             wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
-        );
-        let home = user.home.join("codex");
-        fs::create_dir_all(&home)?;
-        fs::write(home.join("config.toml"), provider + &user.settings)?;
+        user.write(".codex/config.toml", &(codex_model(model) + &user.settings))?;
+        self.codex_as_it_is(user, &codex_says(prompt)).await
+    }
+
+    /// Codex with the settings that are in its user's home.
+    pub async fn codex_as_it_is(&self, user: &User, arguments: &[&str]) -> io::Result<Output> {
         let mut codex = self.node("codex");
-        codex.args(["exec", "--skip-git-repo-check", "--json"]);
-        codex.args(["--dangerously-bypass-approvals-and-sandbox", prompt]);
-        codex.env("CODEX_HOME", home).env("MODEL_KEY", "none");
+        codex.args(arguments).env("MODEL_KEY", "none").env_remove("CODEX_HOME");
         run(user.alone(codex)).await
     }
 
     /// Claude Code, told one thing.
     pub async fn claude(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
-        fs::write(user.home.join(".mcp.json"), &user.settings)?;
+        user.write(".mcp.json", &user.settings)?;
+        let mut arguments = vec!["--strict-mcp-config", "--mcp-config", ".mcp.json"];
+        arguments.extend(claude_says(prompt));
+        self.claude_as_it_is(user, model, &arguments).await
+    }
+
+    /// Claude Code with the settings that are in its user's home.
+    pub async fn claude_as_it_is(
+        &self,
+        user: &User,
+        model: &str,
+        arguments: &[&str],
+    ) -> io::Result<Output> {
         let mut claude = Command::new(self.0.join("node_modules/.bin/claude"));
-        claude.args(["-p", prompt, "--strict-mcp-config", "--mcp-config", ".mcp.json"]);
-        claude.args(["--allowedTools", "mcp__chorus"]);
+        claude.args(arguments).env_remove("CLAUDE_CONFIG_DIR");
         claude.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
         claude.env("ENABLE_TOOL_SEARCH", "false").env("DISABLE_AUTOUPDATER", "1");
         claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
@@ -94,19 +101,67 @@ impl Kit {
     /// Gemini CLI, told one thing.
     pub async fn gemini(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
         let mut settings: Value = serde_json::from_str(&user.settings)?;
-        settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
-        settings["privacy"] = json!({"usageStatisticsEnabled": false});
-        let home = user.home.join(".gemini");
-        fs::create_dir_all(&home)?;
-        fs::write(home.join("settings.json"), settings.to_string())?;
+        let own: Value = serde_json::from_str(&gemini_settings())?;
+        for name in ["security", "privacy"] {
+            settings[name] = own[name].clone();
+        }
+        user.write(".gemini/settings.json", &settings.to_string())?;
+        self.gemini_as_it_is(user, model, &gemini_says(prompt)).await
+    }
+
+    /// Gemini CLI with the settings that are in its user's home.
+    pub async fn gemini_as_it_is(
+        &self,
+        user: &User,
+        model: &str,
+        arguments: &[&str],
+    ) -> io::Result<Output> {
         let mut gemini = self.node("gemini");
-        gemini.args(["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-flash"]);
+        gemini.args(arguments);
         gemini.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", model);
         run(user.alone(gemini)).await
     }
 }
 
+/// Settings of Codex that have it ask this model.
+pub fn codex_model(model: &str) -> String {
+    format!(
+        "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+         [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
+         wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
+    )
+}
+
+/// Settings of Gemini CLI that have it ask for a key and tell nobody.
+pub fn gemini_settings() -> String {
+    let settings = json!({
+        "privacy": {"usageStatisticsEnabled": false},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+    });
+    format!("{settings:#}")
+}
+
+pub fn codex_says(prompt: &str) -> [&str; 5] {
+    let unasked = "--dangerously-bypass-approvals-and-sandbox";
+    ["exec", "--skip-git-repo-check", "--json", unasked, prompt]
+}
+
+pub fn claude_says(prompt: &str) -> [&str; 4] {
+    ["--allowedTools", "mcp__chorus", "-p", prompt]
+}
+
+pub fn gemini_says(prompt: &str) -> [&str; 6] {
+    ["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-flash"]
+}
+
 impl User {
+    /// A file in its home.
+    pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&self.home))?;
+        fs::write(path, text)
+    }
+
     /// With a home of its own, so that nothing of whoever runs this is read or written.
     fn alone(&self, mut command: Command) -> Command {
         command.current_dir(&self.home).env("HOME", &self.home).env("CHORUS_TOKEN", &self.token);

@@ -1,5 +1,11 @@
 //! `chorus mcp`: the MCP endpoint for a program that speaks over its standard streams, and what to write into the
-//! settings of those that speak HTTP.
+//! settings of those that speak HTTP. [`setup`] writes it there.
+
+mod diff;
+mod json_entry;
+mod settings;
+mod setup;
+mod toml_entry;
 
 use chorus_client::mcp;
 use clap::{Subcommand, ValueEnum};
@@ -17,11 +23,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
     #[command(subcommand)]
-    command: Option<Config>,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Config {
+enum Command {
     /// Print what a program's settings need to work here; the token comes from CHORUS_TOKEN
     Config {
         /// Whose settings
@@ -31,6 +37,8 @@ enum Config {
         #[arg(long, value_name = "ID")]
         channel: Option<String>,
     },
+    /// Make an agent for a program, and write its token into the program's settings
+    Setup(setup::Args),
 }
 
 /// Programs whose settings are known.
@@ -58,10 +66,14 @@ struct Snippet {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    if let Some(Config::Config { program, channel }) = args.command {
-        let url = context.target.url()?;
-        let snippet = program.snippet(url.trim_end_matches('/'), channel.as_deref());
-        return context.print.show(&snippet, |snippet| snippet.text.clone());
+    match args.command {
+        Some(Command::Config { program, channel }) => {
+            let url = context.target.url()?;
+            let snippet = program.snippet(url.trim_end_matches('/'), channel.as_deref());
+            return context.print.show(&snippet, |snippet| snippet.text.clone());
+        }
+        Some(Command::Setup(args)) => return setup::run(args, context).await,
+        None => {}
     }
     let client = context.target.client()?;
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
@@ -72,42 +84,35 @@ fn path(channel: Option<&str>) -> String {
     channel.map_or_else(|| "v1/mcp".to_owned(), |channel| format!("mcp/{channel}"))
 }
 
+/// The address of the endpoint, with names of tools that every model's API takes: some refuse dots.
+fn address(base: &str, channel: Option<&str>) -> String {
+    format!("{}/{}?names=underscore", base.trim_end_matches('/'), path(channel))
+}
+
 impl Program {
     fn snippet(self, base: &str, channel: Option<&str>) -> Snippet {
-        // Some model APIs refuse dots in the names of tools.
-        let url = format!("{base}/{}?names=underscore", path(channel));
-        let bearer = |variable: &str| json!({"Authorization": format!("Bearer {variable}")});
-        let servers = |server: Value| pretty(&json!({"mcpServers": {"chorus": server}}));
-        let (file, text) = match self {
-            Self::Codex => (
-                "~/.codex/config.toml",
-                format!(
-                    "[mcp_servers.chorus]\nurl = \"{url}\"\nbearer_token_env_var = \"CHORUS_TOKEN\""
-                ),
-            ),
-            Self::Claude => (
-                ".mcp.json",
-                servers(json!({"type": "http", "url": url, "headers": bearer("${CHORUS_TOKEN}")})),
-            ),
-            Self::Gemini => (
-                "~/.gemini/settings.json",
-                servers(json!({"httpUrl": url, "headers": bearer("$CHORUS_TOKEN")})),
-            ),
-            Self::Cursor => (
-                "~/.cursor/mcp.json",
-                servers(json!({"url": url, "headers": bearer("${env:CHORUS_TOKEN}")})),
-            ),
-            Self::Vscode => (
-                ".vscode/mcp.json",
-                pretty(&json!({"servers": {"chorus": {
-                    "type": "http", "url": url, "headers": bearer("${env:CHORUS_TOKEN}"),
-                }}})),
-            ),
+        let url = address(base, channel);
+        let (file, token) = match self {
+            Self::Codex => ("~/.codex/config.toml", ""),
+            Self::Claude => (".mcp.json", "${CHORUS_TOKEN}"),
+            Self::Gemini => ("~/.gemini/settings.json", "$CHORUS_TOKEN"),
+            Self::Cursor => ("~/.cursor/mcp.json", "${env:CHORUS_TOKEN}"),
+            Self::Vscode => (".vscode/mcp.json", "${env:CHORUS_TOKEN}"),
+            Self::Stdio => ("mcp.json", ""),
+        };
+        let entry = match self {
             Self::Stdio => {
                 let mut arguments = vec!["mcp", "--url", base];
                 arguments.extend(channel.iter().flat_map(|channel| ["--channel", channel]));
-                ("mcp.json", servers(json!({"command": "chorus", "args": arguments})))
+                json!({"command": "chorus", "args": arguments})
             }
+            _ => self.entry(&url, &format!("Bearer {token}")),
+        };
+        let text = match self.section() {
+            Some(section) => pretty(&json!({section: {"chorus": entry}})),
+            None => format!(
+                "[mcp_servers.chorus]\nurl = \"{url}\"\nbearer_token_env_var = \"CHORUS_TOKEN\""
+            ),
         };
         Snippet { file, text }
     }

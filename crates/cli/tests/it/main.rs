@@ -16,6 +16,7 @@ mod first_hour;
 mod harness;
 mod inboxes;
 mod mcp;
+mod mcp_setup;
 mod names;
 mod operate;
 mod projects;

@@ -29,6 +29,7 @@ use super::mail::MailService;
 use super::members::MemberService;
 use super::messages::MessageService;
 use super::methods::ThreadMethods;
+use super::names::Names;
 use super::operator::Operator;
 use super::pauses::PauseService;
 use super::posts::PostService;
@@ -55,6 +56,7 @@ pub(crate) struct App {
     pub(crate) commands: Arc<Commands>,
     pub(crate) identity: Arc<Identity>,
     pub(crate) reads: Arc<Reads>,
+    pub(crate) names: Arc<Names>,
     pub(crate) approvals: Arc<ApprovalService>,
     pub(crate) assets: Arc<AssetService>,
     pub(crate) search: Arc<SearchService>,

@@ -383,6 +383,7 @@ impl App {
             commands,
             identity,
             reads,
+            names,
             approvals,
             assets,
             search,

@@ -161,7 +161,7 @@ impl MemberService {
 
 /// Whether the caller is to know of the member. Who speaks in an inbox for others elsewhere has its name, which is for
 /// who keeps it and for the agent behind it.
-fn concerns(directory: &Directory, caller: &Caller, member: MemberKey) -> bool {
+pub(super) fn concerns(directory: &Directory, caller: &Caller, member: MemberKey) -> bool {
     directory
         .inbox_of_stand_in(member)
         .is_none_or(|inbox| inbox.agent == caller.by.member || keeps(directory, caller, inbox))

@@ -9,6 +9,7 @@ mod id_generator;
 mod idempotency;
 mod ids;
 mod reads;
+mod resolve;
 
 mod app;
 mod assemble;
@@ -52,6 +53,7 @@ pub(crate) mod digests;
 pub(crate) mod dispositions;
 pub(crate) mod explanations;
 pub(crate) mod inboxes;
+mod listing;
 pub(crate) mod mail;
 pub(crate) mod runs;
 pub(crate) mod sessions;

@@ -115,16 +115,23 @@ fn of_members<'a>(
 
 /// The name most like this one, if any is like it at all.
 fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    alike(name, names).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}
+
+/// The names that are like this one, with how like they are.
+pub(super) fn alike<'a>(
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = (f64, &'a str)> {
     let wanted = name.to_lowercase();
     let begins = wanted.chars().count() >= BEGINNING;
-    let scored = names.map(|other| {
+    let scored = names.map(move |other| {
         let folded = other.to_lowercase();
         let like = strsim::normalized_damerau_levenshtein(&wanted, &folded);
         let like = if begins && folded.starts_with(&wanted) { like.max(LIKE) } else { like };
         (like, other)
     });
-    let best = scored.filter(|(like, _)| *like >= LIKE).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, name)| name)
+    scored.filter(|(like, _)| *like >= LIKE)
 }
 
 fn nobody(name: &str, nearest: Option<&str>) -> UnknownName {

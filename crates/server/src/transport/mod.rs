@@ -7,6 +7,7 @@ mod c2a;
 mod extract;
 mod guard;
 mod mcp;
+mod named;
 mod openapi;
 mod refused;
 mod request;

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::named;
 use super::refused::{log, request_id};
 use crate::auth::{Caller, disagreement, without_identity};
 use crate::services::App;
@@ -123,6 +124,8 @@ async fn run(
         }
         _ => arguments,
     };
+    let resolved = named::with_ids(app, caller, raw).await?;
+    let raw = resolved.as_deref().or(raw);
     app.approvals.may_call(caller, tool, raw).await?;
     match tool {
         Tool::Threads(method) => run_method(asking, method, raw).await,
@@ -139,6 +142,10 @@ async fn run(
             let (channel, turn, new) = read::<CreateChannelStimulus>(asking, raw)?.parts();
             let caller = app.identity.in_turn(caller, turn.as_deref())?;
             given(&app.stimuli.add_stimulus(&caller, &channel, new).await?)
+        }
+        Tool::ListChannels => given(&app.channels.list_channels(caller, read(asking, raw)?).await?),
+        Tool::ListMembers => {
+            given(&app.members.list_members(caller, &app.names, read(asking, raw)?).await?)
         }
         Tool::SendMessage => given(&app.posts.send_message(caller, read(asking, raw)?).await?),
         Tool::React => given(&app.reactions.react_tool(caller, read(asking, raw)?).await?),

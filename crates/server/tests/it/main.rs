@@ -45,6 +45,7 @@ mod mcp;
 mod meaning;
 mod moderation;
 mod moved_on;
+mod named;
 mod obligations;
 mod oidc;
 mod openapi;

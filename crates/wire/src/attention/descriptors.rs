@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files;
+use super::listing::{self, ChannelList, ListChannels, ListMembers, MemberList};
 use super::schema::{count, disposition, limit, list, object, object_open, one_of, text};
-use crate::channels;
 use crate::limits::KEY_BYTES;
 use crate::threads::descriptors::Method;
+use crate::{channels, schema as derived};
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +24,8 @@ pub enum Tool {
     Threads(Method),
     /// A tool of the channels protocol.
     Channels(channels::Tool),
+    ListChannels,
+    ListMembers,
     ListEvents,
     ReadThread,
     ReadAsset,
@@ -73,7 +76,7 @@ pub struct ToolList {
 }
 
 impl Tool {
-    pub const ALL: [Self; 8 + Method::ALL.len() + channels::Tool::ALL.len()] = [
+    pub const ALL: [Self; 10 + Method::ALL.len() + channels::Tool::ALL.len()] = [
         Self::Threads(Method::CreateThread),
         Self::Threads(Method::GetThread),
         Self::Threads(Method::PostMessage),
@@ -85,6 +88,8 @@ impl Tool {
         Self::Channels(channels::Tool::SetChannelReaction),
         Self::Channels(channels::Tool::ReadChannelThread),
         Self::Channels(channels::Tool::CreateChannelStimulus),
+        Self::ListChannels,
+        Self::ListMembers,
         Self::ListEvents,
         Self::ReadThread,
         Self::ReadAsset,
@@ -99,6 +104,8 @@ impl Tool {
         match self {
             Self::Threads(method) => method.name(),
             Self::Channels(tool) => tool.name(),
+            Self::ListChannels => "chat.list_channels",
+            Self::ListMembers => "chat.list_members",
             Self::ListEvents => "chat.list_events",
             Self::ReadThread => "chat.read_thread",
             Self::ReadAsset => "chat.read_asset",
@@ -146,7 +153,14 @@ impl Tool {
             read_only_hint: match self {
                 Self::Threads(method) => method.only_reads(),
                 Self::Channels(tool) => tool.only_reads(),
-                tool => matches!(tool, Self::ListEvents | Self::ReadThread | Self::ReadAsset),
+                tool => matches!(
+                    tool,
+                    Self::ListChannels
+                        | Self::ListMembers
+                        | Self::ListEvents
+                        | Self::ReadThread
+                        | Self::ReadAsset
+                ),
             },
             // Closed is final.
             destructive_hint: self == Self::Threads(Method::UpdateThreadStatus),
@@ -165,6 +179,8 @@ impl Tool {
         match self {
             Self::Threads(method) => method.title_and_description(),
             Self::Channels(tool) => tool.title_and_description(),
+            Self::ListChannels => listing::CHANNELS,
+            Self::ListMembers => listing::MEMBERS,
             Self::ListEvents => (
                 "List chat events",
                 "List chat messages and events you may see: your inbox, mail, mentions and unanswered \
@@ -211,12 +227,15 @@ impl Tool {
     }
 
     fn input(self) -> Value {
+        let conversation = || text(CONVERSATION);
         let event = || text("Event id, evt_…");
         let turn = || text("Token of your turn, when the prompt gave you one");
         match self {
+            Self::ListChannels => derived::arguments::<ListChannels>(),
+            Self::ListMembers => derived::arguments::<ListMembers>(),
             Self::ListEvents => object(
                 json!({
-                    "conversation": text("Conversation id, ch_…"),
+                    "conversation": conversation(),
                     "stream": text("Stream id, str_…"),
                     "policy": one_of::<Policy>("Only events with this response policy"),
                     "directedness": one_of::<Directedness>("Only events with this directedness"),
@@ -230,7 +249,7 @@ impl Tool {
             ),
             Self::ReadThread => object(
                 json!({
-                    "conversation": text("Conversation id, ch_…"),
+                    "conversation": conversation(),
                     "threadId": text("Thread id, th_…"),
                     "eventId": text("Show the messages up to and around this event"),
                     "beforeSequence": count("Only messages before this sequence"),
@@ -284,6 +303,8 @@ impl Tool {
 
     fn output(self) -> Value {
         match self {
+            Self::ListChannels => derived::result::<ChannelList>(),
+            Self::ListMembers => derived::result::<MemberList>(),
             Self::ListEvents => list("events"),
             Self::ReadThread => list("messages"),
             Self::ReadAsset => files::output(),
@@ -344,6 +365,9 @@ impl Tool {
     }
 }
 
+/// What names a conversation.
+pub(super) const CONVERSATION: &str = "A channel's name, #ops, or a conversation id, ch_…";
+
 /// All tools.
 pub fn list_tools(names: Names) -> ToolList {
     ToolList { tools: Tool::ALL.into_iter().map(|tool| tool.descriptor(names)).collect() }
@@ -354,7 +378,7 @@ fn send_input(turn: Value) -> Value {
         json!({
             "target": object(
                 json!({
-                    "conversation": text("Conversation id, ch_…"),
+                    "conversation": text(CONVERSATION),
                     "thread": text("Thread id, th_…; the message joins this thread"),
                 }),
                 &["conversation"],
@@ -371,7 +395,7 @@ fn send_input(turn: Value) -> Value {
             },
             "only": {
                 "type": "array", "items": {"type": "string"},
-                "description": "Ids of the members who see an ephemeral message; by default those who \
+                "description": "The members who see an ephemeral message, @handle or id; by default those who \
                                 see the message you answer",
             },
             "directedness": one_of::<Directedness>(
@@ -382,9 +406,9 @@ fn send_input(turn: Value) -> Value {
             "content": {"type": "array", "items": {"type": "object"}, "description": "Typed message parts"},
             "mentions": {
                 "type": "array", "items": {"type": "string"},
-                "description": "Member ids to oblige besides those named with @ in the text",
+                "description": "Members to oblige besides those named with @ in the text, @handle or id",
             },
-            "recipient": text("The one member it is for"),
+            "recipient": text("The one member it is for, @handle or id"),
             "metadata": {"type": "object", "description": "Data for programs"},
             "closing": {
                 "type": "boolean",

@@ -68,7 +68,7 @@ pub(super) fn input() -> Value {
         json!({
             "assetId": text("The file, ast_…; leave it out to list files"),
             "eventId": text("List the files of this message, evt_…"),
-            "conversation": text("Only files of this conversation, ch_…"),
+            "conversation": text("Only files of this conversation: a channel's name, #ops, or an id, ch_…"),
             "offset": count("Continue from this byte"),
             "turn": text("Token of your turn, when the prompt gave you one"),
         }),

@@ -15,6 +15,7 @@ pub mod shared;
 pub mod descriptors;
 pub mod entry;
 pub mod files;
+pub mod listing;
 mod schema;
 pub mod tools;
 

@@ -30,11 +30,11 @@ pub struct CreateThread {
     /// conversation: talk. workflow: agents work without a person. incident: something is broken
     #[serde(rename = "type")]
     pub kind: Option<Named<ThreadKind>>,
-    /// Ids of the participants; you are always one
+    /// The participants, @handle or id; you are always one
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub participants: Vec<String>,
-    /// Open it in this channel, ch_…, visible to everybody who sees the channel. Without it only
-    /// the participants see the thread
+    /// Open it in this channel, #ops or ch_…, visible to everybody who sees the channel. Without it
+    /// only the participants see the thread
     pub channel_id: Option<String>,
     /// With channel_id: the message, msg_…, that becomes the thread's root
     pub root_message_id: Option<String>,

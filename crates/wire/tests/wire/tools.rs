@@ -7,6 +7,7 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::content::TurnGrant;
 use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
 use chorus_wire::attention::files::ReadAsset;
+use chorus_wire::attention::listing::{ListChannels, ListMembers};
 use chorus_wire::attention::tools::{
     CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
 };
@@ -158,6 +159,8 @@ fn agree<T: DeserializeOwned>(tool: Tool, schema: &Value) {
 // covers: ATT-77, ATT-76
 #[test]
 fn schemas_agree_with_types() {
+    check::<ListChannels>(Tool::ListChannels);
+    check::<ListMembers>(Tool::ListMembers);
     check::<ListEvents>(Tool::ListEvents);
     check::<ReadThread>(Tool::ReadThread);
     check::<ReadAsset>(Tool::ReadAsset);

@@ -1,7 +1,7 @@
 //! A host of one's own: the binary on a temporary folder, and its command line beside it.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use chorus_clients::kit::Door;
@@ -51,6 +51,16 @@ impl House {
         let mut command = Command::new(binary());
         command.args(args).arg("--data").arg(self.folder.path().join("data"));
         let output = command.current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command prints that somebody types in a home of theirs.
+    pub(crate) fn typed_in(&self, home: &Path, args: &[&str]) -> String {
+        let mut command = Command::new(binary());
+        command.args(args).arg("--data").arg(self.folder.path().join("data"));
+        command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
+        let output = command.current_dir(home).env("HOME", home).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }

@@ -9,11 +9,13 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::rest::search::Search;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::services::App;
 use crate::services::alike::READS;
+use crate::transport::named;
 use crate::transport::tools::Given;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Tool {
             Self::Search => (
                 json!({
                     "q": text("Words that must all be there; quotation marks hold a phrase together"),
-                    "author": text("Member id of who said it"),
+                    "author": text("Who said it, @handle or member id"),
                     "since": text("Said at this time or later (RFC 3339)"),
                     "until": text("Said before this time (RFC 3339)"),
                     "after": text("`next` of the page before"),
@@ -97,40 +99,47 @@ impl Tool {
         app: &App,
         caller: &Caller,
         channel: Uid,
-        mut arguments: JsonObject,
+        arguments: JsonObject,
     ) -> Result<Given, Refusal> {
-        let here = channel.show(Prefix::Conversation);
-        let wrong = |why: serde_json::Error| Refusal::invalid(format!("the arguments: {why}"));
         let begun = Instant::now();
+        let here = channel.show(Prefix::Conversation);
         let gave = match self {
-            Self::Roster => match Nothing::deserialize(Value::Object(arguments)) {
-                Ok(Nothing {}) => {
-                    app.channels.channel(caller, &here).await.and_then(|c| Given::of(&c, false))
-                }
-                Err(why) => Err(wrong(why)),
-            },
-            Self::Search => {
-                let elsewhere = arguments.contains_key("conversation");
-                arguments.insert("conversation".to_owned(), here.into());
-                let asked = arguments.clone();
-                match Search::deserialize(Value::Object(arguments)) {
-                    Ok(_) if elsewhere => {
-                        Err(Refusal::invalid("the arguments: this searches the one channel"))
-                    }
-                    Ok(search) => match app.approvals.may_do(caller, READS, asked).await {
-                        Ok(()) => app
-                            .search
-                            .search(caller, search)
-                            .await
-                            .and_then(|f| Given::of(&f, false)),
-                        Err(refusal) => Err(refusal),
-                    },
-                    Err(why) => Err(wrong(why)),
-                }
-            }
+            Self::Roster => roster(app, caller, &here, arguments).await,
+            Self::Search => search(app, caller, &here, arguments).await,
         };
         let code = gave.as_ref().err().map(|refusal| refusal.code);
         app.audit.note_tool(caller, self.name(), code, begun.elapsed());
         gave
     }
+}
+
+async fn roster(
+    app: &App,
+    caller: &Caller,
+    here: &str,
+    arguments: JsonObject,
+) -> Result<Given, Refusal> {
+    let Nothing {} = read(arguments)?;
+    Given::of(&app.channels.channel(caller, here).await?, false)
+}
+
+async fn search(
+    app: &App,
+    caller: &Caller,
+    here: &str,
+    mut arguments: JsonObject,
+) -> Result<Given, Refusal> {
+    let elsewhere = arguments.insert("conversation".to_owned(), here.into()).is_some();
+    let asked = named::object_with_ids(app, caller, arguments).await?;
+    let search: Search = read(asked.clone())?;
+    if elsewhere {
+        return Err(Refusal::invalid("the arguments: this searches the one channel"));
+    }
+    app.approvals.may_do(caller, READS, asked).await?;
+    Given::of(&app.search.search(caller, search).await?, false)
+}
+
+fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refusal> {
+    let read = T::deserialize(Value::Object(arguments));
+    read.map_err(|why| Refusal::invalid(format!("the arguments: {why}")))
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::auth::Caller;
 use crate::services::App;
+use crate::transport::named;
 
 /// Arguments that name a conversation, a thread, or an event.
 const CONVERSATIONS: [&str; 2] = ["conversation", "channel_id"];
@@ -26,8 +27,9 @@ pub(super) async fn confined(
     caller: &Caller,
     channel: Uid,
     name: &str,
-    mut arguments: JsonObject,
+    arguments: JsonObject,
 ) -> Result<JsonObject, Refusal> {
+    let mut arguments = named::object_with_ids(app, caller, arguments).await?;
     check(app, caller, channel, &arguments).await?;
     if let Some(Value::Object(target)) = arguments.get("target") {
         check(app, caller, channel, target).await?;
@@ -40,7 +42,7 @@ pub(super) async fn confined(
         ) => {
             arguments.entry("channel_id").or_insert_with(here);
         }
-        Some(Tool::ReadAsset) => {
+        Some(Tool::ReadAsset | Tool::ListChannels | Tool::ListMembers) => {
             arguments.entry("conversation").or_insert_with(here);
         }
         // A stream has threads of many channels.

@@ -108,6 +108,9 @@ const ROWS: &[(&str, &[Like])] = &[
     ("retry_stimulus", STIMULATES),
     ("create_schedule", STIMULATES),
     ("change_schedule", STIMULATES),
+    // What there is.
+    ("list_channels", &[like(Tool::ListChannels, Some)]),
+    ("list_members", &[like(Tool::ListMembers, Some)]),
     // What no tool does.
     ("front_page", NONE),
     ("openapi", NONE),
@@ -134,7 +137,6 @@ const ROWS: &[(&str, &[Like])] = &[
     ("c2a_connect", NONE),
     ("c2a_call", NONE),
     ("whoami", NONE),
-    ("list_members", NONE),
     ("get_member", NONE),
     ("add_member", NONE),
     ("change_member", NONE),
@@ -153,7 +155,6 @@ const ROWS: &[(&str, &[Like])] = &[
     ("revoke_token", NONE),
     ("revoke_tokens", NONE),
     ("rotate_signing_key", NONE),
-    ("list_channels", NONE),
     ("add_channel", NONE),
     ("get_channel", NONE),
     ("change_channel", NONE),

@@ -1,0 +1,343 @@
+//! `chorus mcp setup`: a program in one go. The agent, its membership, its token, and the entry in the program's own
+//! settings; and `--undo`, which takes the entry out and ends its token.
+//!
+//! Nothing is made before the change was shown and agreed to. The token is in the file and is printed nowhere.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chorus_client::Client;
+use chorus_core::model::caller::Authority;
+use chorus_core::model::error::Code;
+use chorus_core::model::member::MemberKind;
+use chorus_wire::rest::channels::{Channel, SeatPut};
+use chorus_wire::rest::members::NewMember;
+use chorus_wire::rest::tokens::{NewToken, Token};
+use chorus_wire::time::Time;
+use serde::Serialize;
+
+use super::diff::diff;
+use super::settings::{Entry, Settings, Unreadable};
+use super::{Program, address};
+use crate::ask::confirm;
+use crate::commands::Context;
+use crate::failure::{Failure, Result};
+use crate::lookup;
+use crate::print::{date, line};
+use crate::values::span;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The program
+    #[arg(long = "for", value_enum)]
+    program: Program,
+    /// Member id of its agent; made when it is new [default: the program's name]
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// Channels that the agent is put into, by name or id
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    channel: Vec<String>,
+    /// How long its token is valid
+    #[arg(long, default_value = "365d", value_parser = span)]
+    ttl: Duration,
+    /// The settings file, when it is not the program's usual one
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Take the entry out of the program's settings, and end its token
+    #[arg(long, conflicts_with_all = ["agent", "channel", "ttl"])]
+    undo: bool,
+}
+
+/// What was done, for programs.
+#[derive(Debug, Serialize)]
+struct Done {
+    file: String,
+    agent: String,
+    /// The agent was made now.
+    new_agent: bool,
+    /// Ids of the channels it was put into now.
+    joined: Vec<String>,
+    expires_at: Time,
+    /// What became of the token that was in the entry before.
+    replaced: Option<Ended>,
+    next: String,
+}
+
+/// What became of the token of an entry.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Ended {
+    /// It was revoked now.
+    Revoked { jti: String },
+    /// It had ended already, or was never one of this host.
+    Over,
+    /// The host could not be asked.
+    Unknown { why: String },
+}
+
+#[derive(Debug, Serialize)]
+struct Undone {
+    file: String,
+    removed: bool,
+    token: Option<Ended>,
+}
+
+pub(super) async fn run(args: Args, context: &Context) -> Result {
+    match args.undo {
+        true => undo(&args, context).await,
+        false => set_up(&args, context).await,
+    }
+}
+
+async fn set_up(args: &Args, context: &Context) -> Result {
+    let settings = Settings::open(args.program, args.file.as_deref())?;
+    let host = context.target.url()?;
+    let url = address(&host, None);
+    let client = context.target.client()?;
+    let agent = args.agent.as_deref().map_or(args.program.agent(), lookup::member);
+
+    // Everything that may be refused, before anything is made.
+    let planned = settings.with(&Entry::new(url.clone(), "…"));
+    let planned = planned.map_err(|why| by_hand(why, args, &settings, &host, context))?;
+    let is_new = is_new(&client, agent).await?;
+    let joins = joins(&client, agent, &args.channel).await?;
+
+    if !context.print.json {
+        let change = diff(settings.text.as_deref().unwrap_or_default(), &planned, &context.print);
+        let plan = plan(agent, is_new, &joins, args.ttl);
+        context.print.text(&format!("{}\n{change}\n{plan}", settings.path.display()))?;
+    }
+    confirm("Do that?", args.yes)?;
+
+    if is_new {
+        client.add_member(&new_agent(agent)).await?;
+    }
+    for channel in &joins {
+        client.seat(&channel.id, agent, &SeatPut::default()).await?;
+    }
+    let new = NewToken {
+        agent: agent.to_owned(),
+        role: Authority::Worker.into(),
+        session: None,
+        ttl_s: Some(args.ttl.as_secs()),
+    };
+    let token = client.issue_token(&new).await?;
+    let before = match write(args, &url, &token) {
+        Ok(before) => before,
+        Err(failure) => {
+            // Nobody has it.
+            client.revoke_token(&token.jti).await?;
+            return Err(failure);
+        }
+    };
+    let replaced = match &before {
+        Some(entry) => end(entry).await,
+        None => None,
+    };
+    let channel = args
+        .channel
+        .first()
+        .filter(|name| !name.starts_with("ch_"))
+        .map(|name| format!("#{}", line(name.trim_start_matches('#'))));
+    let done = Done {
+        file: settings.path.display().to_string(),
+        agent: agent.to_owned(),
+        new_agent: is_new,
+        joined: joins.iter().map(|channel| channel.id.clone()).collect(),
+        expires_at: token.expires_at,
+        replaced,
+        next: args.program.next(channel.as_deref()),
+    };
+    let undo = undo_line(args);
+    let note = settings.is_in_checkout();
+    context.print.show(&done, |done| told(done, &undo, note))
+}
+
+/// Writes the entry into the file as it is by now; gives the entry that it replaced.
+fn write(args: &Args, url: &str, token: &Token) -> Result<Option<Entry>> {
+    let settings = Settings::open(args.program, args.file.as_deref())?;
+    let wrong = |Unreadable(why)| {
+        Failure::new(Code::Conflict, format!("{}: {why}", settings.path.display()))
+    };
+    let before = settings.entry().map_err(wrong)?;
+    let text = settings.with(&Entry::new(url.to_owned(), &token.token)).map_err(wrong)?;
+    settings.write_private(&text)?;
+    Ok(before)
+}
+
+/// A person is never made an agent: what the program says would be the person's words.
+async fn is_new(client: &Client, agent: &str) -> Result<bool> {
+    let known = client.members().await?.members;
+    match known.iter().find(|member| member.id == agent) {
+        None => Ok(true),
+        Some(member) if member.kind == MemberKind::Agent => Ok(false),
+        Some(_) => {
+            let why = format!("{agent} is a person, and a program works as an agent");
+            let refused = Failure::new(Code::ValidationError, why);
+            Err(refused.next("name another member with --agent; one that is new is made an agent"))
+        }
+    }
+}
+
+/// The channels of these names in which the agent is not yet.
+async fn joins(client: &Client, agent: &str, names: &[String]) -> Result<Vec<Channel>> {
+    let mut joins: Vec<Channel> = Vec::new();
+    for name in names {
+        let id = lookup::conversation(client, name).await?;
+        let channel = client.channel(&id).await?;
+        let members = channel.members.as_deref().unwrap_or_default();
+        let is_there = members.iter().any(|seat| seat.member == agent);
+        if !is_there && joins.iter().all(|known| known.id != channel.id) {
+            joins.push(channel);
+        }
+    }
+    Ok(joins)
+}
+
+fn new_agent(id: &str) -> NewMember {
+    NewMember {
+        id: id.to_owned(),
+        kind: MemberKind::Agent.into(),
+        handle: None,
+        display_name: None,
+        owner_id: None,
+        identities: Vec::new(),
+        token_role: None,
+    }
+}
+
+fn plan(agent: &str, is_new: bool, joins: &[Channel], ttl: Duration) -> String {
+    let agent = line(agent);
+    let mut steps = Vec::new();
+    if is_new {
+        steps.push(format!("makes the agent @{agent}"));
+    }
+    if !joins.is_empty() {
+        steps.push(format!("puts @{agent} into {}", titles(joins)));
+    }
+    let days = ttl.as_secs() / 86_400;
+    let valid = if days > 0 { format!("{days} days") } else { format!("{} s", ttl.as_secs()) };
+    steps.push(format!("writes a token of @{agent} into that file, valid for {valid}"));
+    format!("This {}.", steps.join(", "))
+}
+
+fn titles(channels: &[Channel]) -> String {
+    channels.iter().map(lookup::shown).collect::<Vec<_>>().join(", ")
+}
+
+fn told(done: &Done, undo: &str, in_checkout: bool) -> String {
+    let mut lines = vec![
+        format!("wrote {}, which only you can read", done.file),
+        format!("@{}'s token is in it, and ends {}", line(&done.agent), date(done.expires_at.0)),
+    ];
+    match &done.replaced {
+        Some(Ended::Revoked { .. }) => lines.push("the token that was in it is revoked".to_owned()),
+        Some(Ended::Unknown { why }) => lines.push(not_ended(why)),
+        Some(Ended::Over) | None => {}
+    }
+    if in_checkout {
+        lines.push(format!("{} is in a git checkout: do not commit the token", done.file));
+    }
+    lines.push(format!("next: {}", done.next));
+    lines.push(format!("to take it back: {undo}"));
+    lines.join("\n")
+}
+
+fn not_ended(why: &str) -> String {
+    format!(
+        "the token that was in it may still be valid, because {}; see: chorus token list",
+        line(why)
+    )
+}
+
+fn undo_line(args: &Args) -> String {
+    let file = args.file.as_ref().map(|file| format!(" --file {}", file.display()));
+    let program = args.program.agent();
+    format!("chorus mcp setup --for {program}{} --undo", file.unwrap_or_default())
+}
+
+async fn undo(args: &Args, context: &Context) -> Result {
+    let settings = Settings::open(args.program, args.file.as_deref())?;
+    let file = settings.path.display().to_string();
+    let wrong = |Unreadable(why)| {
+        let failure = Failure::new(Code::Conflict, format!("{file} is left as it is: {why}"));
+        failure.next("take the entry `chorus` out by hand, and end its token: chorus token list")
+    };
+    let entry = settings.entry().map_err(wrong)?;
+    let (Some(entry), Some(without)) = (entry, settings.without().map_err(wrong)?) else {
+        let undone = Undone { file, removed: false, token: None };
+        return context.print.show(&undone, |undone| {
+            format!("{} has no entry `chorus`: there is nothing to undo", undone.file)
+        });
+    };
+    if !context.print.json {
+        let change = diff(settings.text.as_deref().unwrap_or_default(), &without, &context.print);
+        context.print.text(&format!("{file}\n{change}"))?;
+    }
+    confirm("Take that out, and end its token?", args.yes)?;
+    settings.write_as_before(&without)?;
+    let undone = Undone { file, removed: true, token: end(&entry).await };
+    context.print.show(&undone, |undone| {
+        let token = match &undone.token {
+            Some(Ended::Revoked { jti }) => format!("revoked its token {}", line(jti)),
+            Some(Ended::Over) => "its token had ended already".to_owned(),
+            Some(Ended::Unknown { why }) => not_ended(why),
+            None => "there was no token in it".to_owned(),
+        };
+        let stays = "the agent and what it said stay; see: chorus member list";
+        format!("took the entry `chorus` out of {}\n{token}\n{stays}", undone.file)
+    })
+}
+
+/// Revokes the token of an entry, as the agent whose it is; none where it had none.
+async fn end(entry: &Entry) -> Option<Ended> {
+    let (host, token) = entry.token()?;
+    let revoked = async {
+        let client = Client::new(host, token)?;
+        let jti = client.whoami().await?.jti;
+        match &jti {
+            Some(jti) => client.revoke_token(jti).await?,
+            None => return Ok(None),
+        }
+        Ok::<_, chorus_client::Error>(jti)
+    };
+    Some(match revoked.await {
+        Ok(Some(jti)) => Ended::Revoked { jti },
+        Ok(None) => Ended::Over,
+        Err(error) => not_revoked(&error),
+    })
+}
+
+fn not_revoked(error: &chorus_client::Error) -> Ended {
+    match error.code() {
+        Some(Code::Unauthorized) => Ended::Over,
+        _ => Ended::Unknown { why: error.to_string() },
+    }
+}
+
+/// For a file that cannot be changed without losing something of it: what to do instead.
+fn by_hand(
+    Unreadable(why): Unreadable,
+    args: &Args,
+    settings: &Settings,
+    host: &str,
+    context: &Context,
+) -> Failure {
+    let snippet = args.program.snippet(host.trim_end_matches('/'), None).text;
+    let agent = args.agent.as_deref().map_or(args.program.agent(), lookup::member);
+    let token = format!("chorus token issue --agent {} --role worker --ttl 365d", line(agent));
+    let export = format!("export CHORUS_TOKEN=$({token})");
+    // The failure comes in any case.
+    let _ = match context.print.json {
+        true => Ok(()),
+        false => context.print.text(&format!("{snippet}\n\n{export}")),
+    };
+    let what =
+        if args.program.section().is_some() { "plain JSON, without comments" } else { "TOML" };
+    let file = settings.path.display();
+    let why = format!("{file} is left as it is, for it cannot be read as {what}: {why}");
+    Failure::new(Code::Conflict, why).next("add what is printed above by hand")
+}
