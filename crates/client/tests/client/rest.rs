@@ -198,7 +198,7 @@ fn an_address_of_the_door_is_one_of_its_host_and_nonsense_is_none() {
     assert_eq!(base("wss://h/chorus/v1/c2a").unwrap(), "https://h/chorus/");
     for url in ["", "h:7600", "127.0.0.1:7600", "ftp://h", "file:///x", "http://", "http://u:p@h/"]
     {
-        assert!(matches!(base(url), Err(Error::Protocol(_))), "{url}");
+        assert!(matches!(base(url), Err(Error::Address(_))), "{url}");
     }
     let shown = format!("{:?}", Client::new("http://h", "SECRET").unwrap());
     assert!(!shown.contains("SECRET"), "{shown}");

@@ -321,6 +321,7 @@ impl App {
             links: SignInLinks::default(),
             accepting: Default::default(),
             public_url: shared.public_url.clone(),
+            reads: reads.clone(),
             tokens: tokens.clone(),
         });
         let pauses = Arc::new(PauseService {

@@ -17,13 +17,14 @@ use chorus_wire::rest::channels::SeatPut;
 use chorus_wire::rest::sign_in::{Invitation, NewInvitation, SignInLink, SignedIn};
 use tokio::sync::Mutex;
 
-use super::IdGenerator;
 use super::audit::AuditService;
 use super::channels::ChannelService;
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::identity::Identity;
+use super::reads::Reads;
 use super::tokens::{TokenService, USUAL_TTL_S};
+use super::{IdGenerator, ids};
 use crate::auth::{Caller, LINK_LIFE_MS, SignInLinks};
 
 /// How long an invitation can be accepted, in seconds: seven days.
@@ -42,6 +43,7 @@ pub(crate) struct SignInService {
     /// Held while an invitation is accepted, so that two at once are not both accepted.
     pub(super) accepting: Mutex<()>,
     pub(super) public_url: Arc<str>,
+    pub(super) reads: Arc<Reads>,
     pub(super) tokens: Arc<TokenService>,
 }
 
@@ -94,6 +96,11 @@ impl SignInService {
     ) -> Result<Invitation, Refusal> {
         caller.must_not_be_a_turn()?;
         self.audit.may_govern(caller, Action::AddMember, &new.member)?;
+        self.tokens.may_give(caller, MemberKind::Human, Authority::Worker, &new.member)?;
+        // Before anything is made: one that is unknown refuses the whole.
+        for channel in &new.channels {
+            self.reads.place(caller, ids::conversation(channel)?).await?;
+        }
         let known = self.directory.load().by_id(&new.member).cloned();
         let member = match known.filter(|member| !member.removed) {
             Some(member) => member,

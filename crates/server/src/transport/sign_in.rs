@@ -30,19 +30,28 @@ pub(super) fn routes() -> Routes {
         .post(
             "/signin/{secret}",
             use_link,
-            Doc::new(
+            program(Doc::new(
                 "use_sign_in_link",
                 "Signs in, once: JSON is answered with JSON, a form with a page and a cookie.",
-            )
-            .refuses(&[Code::Unauthorized]),
+            )),
         )
         .get("/invite/{token}", invitation, page("invitation", "A page that asks for a name."))
         .post(
             "/invite/{token}",
             accept,
-            Doc::new("accept_invitation", "Accepts an invitation, once.")
-                .refuses(&[Code::Unauthorized, Code::Conflict]),
+            program(Doc::new("accept_invitation", "Accepts an invitation, once.")),
         )
+}
+
+/// What a program sends and is answered.
+fn program(doc: Doc) -> Doc {
+    doc.refuses(&[Code::Unauthorized, Code::Conflict]).with(|draft| {
+        draft.any_body(serde_json::json!({
+            "type": "object",
+            "properties": {"display_name": {"type": ["string", "null"]}},
+        }));
+        draft.json::<SignedIn>(200);
+    })
 }
 
 async fn sign_in(State(app): Host, Path(secret): Path<String>) -> Result<Response, Refused> {

@@ -31,6 +31,7 @@ async fn answers(host: &TestHost) -> Vec<(&'static str, u16, HeaderMap)> {
     let asked = [
         ("the front page", 200, get("/")),
         ("the sign-in link", 200, get(link)),
+        ("signing in", 200, host.request(Method::POST, link)),
         ("a used sign-in link", 401, get(link)),
         ("health", 200, get("/healthz")),
         ("JSON", 200, get("/v1/whoami")),

@@ -84,7 +84,11 @@ async fn a_member_makes_and_seats_only_so_many_in_a_day_and_hears_the_limit() {
     let host = open_host(|l| (l.conversations_per_day, l.seats_per_day) = (3, 4)).await;
     let room = host.room(&["bot", "aide"]).await;
     let (ann, op) = (host.token_of("ann", "orchestrator").await, host.operator());
-    let new = |members: &[&str]| json!({"title": "more", "members": members});
+    let made = std::cell::Cell::new(0);
+    let new = |members: &[&str]| {
+        made.set(made.get() + 1);
+        json!({"title": format!("more-{}", made.get()), "members": members})
+    };
     // Two seats each; whoever makes it takes its own.
     host.post(&ann, "/v1/channels", new(&["bot", "aide", "ann"])).await.ok();
     host.post(&ann, "/v1/channels", new(&["bot", "aide"])).await.ok();

@@ -104,7 +104,14 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
 }
 
 /// The secret in the path counts here, and no token is looked at.
-const BY_SECRET: [&str; 3] = ["callback", "deliver_to_inbox", "sign_in"];
+const BY_SECRET: [&str; 6] = [
+    "callback",
+    "deliver_to_inbox",
+    "sign_in",
+    "use_sign_in_link",
+    "invitation",
+    "accept_invitation",
+];
 
 /// Lines of an export that say how far things are rather than what there is.
 const PROGRESS: [&str; 4] = ["{\"header\"", "{\"session\"", "{\"head\"", "{\"end\""];
