@@ -50,7 +50,7 @@ mod tests {
     // covers: OPS-540
     #[test]
     fn what_changes_is_shown_without_its_token() {
-        let print = Printer { json: false, colour: false };
+        let print = Printer::new(false);
         let (old, new) = ("a\nb\nc\nd\n", "a\nb\nc\nx = \"Bearer secret\"\nd\n");
         assert_eq!(diff(old, new, &print), "  b\n  c\n+ x = \"Bearer …\"");
         assert_eq!(diff(new, old, &print), "  b\n  c\n- x = \"Bearer …\"");
