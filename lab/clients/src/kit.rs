@@ -1,6 +1,6 @@
 //! The clients as they are installed, and how each is run without anything of its user's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 use std::{fs, io};
@@ -48,6 +48,11 @@ impl Kit {
         command
     }
 
+    /// The folder of all programs, and of the Node that runs them.
+    pub fn programs(&self) -> PathBuf {
+        self.0.join("node_modules/.bin")
+    }
+
     /// A script of ours beside the packages it imports.
     pub fn script(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("node_modules/.bin/node"));
@@ -64,18 +69,13 @@ impl Kit {
 
     /// Codex, told one thing.
     pub async fn codex(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
-        let provider = format!(
-            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
-             [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
-             wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
-        );
-        let home = user.home.join("codex");
+        let home = user.home.join(".codex");
         fs::create_dir_all(&home)?;
-        fs::write(home.join("config.toml"), provider + &user.settings)?;
+        fs::write(home.join("config.toml"), codex_provider(model) + &user.settings)?;
         let mut codex = self.node("codex");
         codex.args(["exec", "--skip-git-repo-check", "--json"]);
         codex.args(["--dangerously-bypass-approvals-and-sandbox", prompt]);
-        codex.env("CODEX_HOME", home).env("MODEL_KEY", "none");
+        codex.env("MODEL_KEY", "none");
         run(user.alone(codex)).await
     }
 
@@ -93,9 +93,7 @@ impl Kit {
 
     /// Gemini CLI, told one thing.
     pub async fn gemini(&self, user: &User, model: &str, prompt: &str) -> io::Result<Output> {
-        let mut settings: Value = serde_json::from_str(&user.settings)?;
-        settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
-        settings["privacy"] = json!({"usageStatisticsEnabled": false});
+        let settings = gemini_settings(serde_json::from_str(&user.settings)?);
         let home = user.home.join(".gemini");
         fs::create_dir_all(&home)?;
         fs::write(home.join("settings.json"), settings.to_string())?;
@@ -106,19 +104,58 @@ impl Kit {
     }
 }
 
+/// Makes `home` one in which all three programs speak to this model, and gives the variables that they need.
+pub fn speaks_to(home: &Path, model: &str) -> io::Result<Vec<(&'static str, String)>> {
+    fs::create_dir_all(home.join(".codex"))?;
+    fs::create_dir_all(home.join(".gemini"))?;
+    fs::write(home.join(".codex/config.toml"), codex_provider(model))?;
+    fs::write(home.join(".gemini/settings.json"), gemini_settings(json!({})).to_string())?;
+    let own = |text: &str| text.to_owned();
+    Ok(vec![
+        ("HOME", home.display().to_string()),
+        ("MODEL_KEY", own("none")),
+        ("ANTHROPIC_BASE_URL", own(model)),
+        ("ANTHROPIC_API_KEY", own("none")),
+        ("DISABLE_AUTOUPDATER", own("1")),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", own("1")),
+        ("GEMINI_API_KEY", own("none")),
+        ("GEMINI_MODEL", own("gemini-2.5-flash")),
+        ("GOOGLE_GEMINI_BASE_URL", own(model)),
+    ])
+}
+
+/// Variables of whoever runs the tests that a program must not see.
+pub const STRANGE: [&str; 9] = [
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "https_proxy",
+];
+
+fn codex_provider(model: &str) -> String {
+    format!(
+        "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+         [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
+         wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
+    )
+}
+
+fn gemini_settings(mut settings: Value) -> Value {
+    settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
+    settings["privacy"] = json!({"usageStatisticsEnabled": false});
+    settings
+}
+
 impl User {
     /// With a home of its own, so that nothing of whoever runs this is read or written.
     fn alone(&self, mut command: Command) -> Command {
         command.current_dir(&self.home).env("HOME", &self.home).env("CHORUS_TOKEN", &self.token);
-        for variable in [
-            "XDG_CONFIG_HOME",
-            "XDG_CACHE_HOME",
-            "XDG_DATA_HOME",
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-            "http_proxy",
-            "https_proxy",
-        ] {
+        for variable in STRANGE {
             command.env_remove(variable);
         }
         command

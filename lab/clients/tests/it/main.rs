@@ -6,4 +6,5 @@ mod delivered;
 mod house;
 mod libraries;
 mod programs;
+mod runtimes;
 mod webhooks;
