@@ -25,10 +25,10 @@ use crate::journal::Journal;
 use crate::link::{self, Hello, Link};
 use crate::options::Options;
 use crate::outbound::Sent;
-use crate::runtime::{End, Runtime, orphans};
+use crate::runtime::{End, orphans};
 use crate::sending::Sending;
-use crate::turn::{Outcome, Stop};
-use crate::turns::{ClaimAnswer, Effect, Input, Rules, Turns};
+use crate::turn::{Early, Outcome, Stop};
+use crate::turns::{ClaimAnswer, Effect, Input, Place, Rules, Turns};
 
 /// A connection that held this long was a good one: the next is tried at once.
 const GOOD: Duration = Duration::from_secs(10);
@@ -43,9 +43,11 @@ enum Done {
         turn: u64,
         outcome: Outcome,
     },
-    /// The run has said something that others see.
-    Seen {
+    /// What a run tells before it ends.
+    Early {
         turn: u64,
+        place: Place,
+        early: Early,
     },
     Claim {
         event: String,
@@ -177,11 +179,10 @@ impl Harness {
 
     /// Opens a connection beside the loop.
     fn connect(&mut self, wait: Duration) -> Result<(), Error> {
-        let Runtime::Command { .. } = &self.options.runtime;
         let hello = Hello {
             url: self.options.url.clone(),
             token: self.options.token.clone(),
-            runtime: "cmd",
+            runtime: self.options.runtime.name(),
             session: self.session.clone(),
             last_event: self.journal.last_event()?,
         };
@@ -235,7 +236,7 @@ impl Harness {
         }
         self.journal.record(&steps, self.clock.now())?;
         for act in acts {
-            self.act(act);
+            self.act(act)?;
         }
         if !steps.is_empty() {
             self.flush()?;

@@ -24,7 +24,7 @@ use std::fmt;
 use std::future::Future;
 
 pub use options::{Knocks, Notice, Options};
-pub use runtime::Runtime;
+pub use runtime::{Allow, Program, Runtime};
 
 /// Runs a harness until `shutdown` is done, the token is refused, or the journal fails.
 ///

@@ -21,6 +21,8 @@ pub struct Options {
     /// The journal's folder; one harness at a time.
     pub state: PathBuf,
     pub runtime: Runtime,
+    /// Where the runtime works.
+    pub folder: PathBuf,
     /// The session to go on with, instead of the one in the journal.
     pub session: Option<String>,
     /// The compose window: a turn begins this long after a text that looks complete …
@@ -75,6 +77,7 @@ impl Options {
             agent: agent.into(),
             state: state.into(),
             runtime,
+            folder: PathBuf::from("."),
             session: None,
             quiet: Duration::from_millis(limits::COMPOSE_QUIET_MS.unsigned_abs()),
             unfinished: Duration::from_millis(limits::COMPOSE_UNFINISHED_MS.unsigned_abs()),

@@ -18,7 +18,7 @@ use tokio::time::{Instant, interval_at};
 
 use crate::outbound::{self, Silence, token};
 use crate::prompt::{self, Files};
-use crate::runtime::{Bounds, End, Runtime, Work, command};
+use crate::runtime::{Bounds, End, Runtime, Told, Work};
 use crate::turns::{Turn, is_knock};
 
 /// Messages since the oldest event of a turn among which an answer of ours is looked for.
@@ -40,6 +40,8 @@ pub(crate) struct Setting {
     pub url: String,
     /// The state folder.
     pub state: PathBuf,
+    /// Where the runtime works.
+    pub folder: PathBuf,
 }
 
 /// How a turn came out.
@@ -60,15 +62,24 @@ pub(crate) enum Stop {
     UnlessSeen,
 }
 
-/// Runs a turn to its end. `stops` stops it at any point; `seen` is told when it has said something that others see.
+/// What a turn tells the loop before it ends.
+pub(crate) enum Early {
+    /// It has said something that others see.
+    Seen,
+    /// The next turn of the place goes on in this session of the program.
+    Session(String),
+}
+
+/// Runs a turn to its end, in the program's own `session` where it has one. `stops` stops it at any point.
 pub(crate) async fn perform(
     setting: &Setting,
     turn: &Turn,
+    session: Option<String>,
     mut stops: mpsc::UnboundedReceiver<Stop>,
-    seen: impl Fn(),
+    early: impl Fn(Early),
 ) -> Outcome {
     let prepared = tokio::select! {
-        prepared = prepare(setting, turn) => prepared,
+        prepared = prepare(setting, turn, session) => prepared,
         // Nothing of it can have been seen yet.
         _ = stops.recv() => return Outcome::Ended { end: End::Cancelled, acted: false },
     };
@@ -78,7 +89,7 @@ pub(crate) async fn perform(
     };
     let conversation = &turn.place.conversation;
     let _ = setting.connection.typing(conversation, true).await;
-    let end = run(setting, turn, work, stops, seen).await;
+    let end = run(setting, turn, work, stops, early).await;
     let _ = setting.connection.typing(conversation, false).await;
 
     let acted = match end {
@@ -97,7 +108,7 @@ pub(crate) async fn perform(
 }
 
 /// Looks whether there is anything left to do, and frames what is.
-async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
+async fn prepare(setting: &Setting, turn: &Turn, session: Option<String>) -> Result<Work, Outcome> {
     if turn.look_first {
         match has_acted(setting, turn).await {
             Ok(true) => return Err(Outcome::ActedBefore),
@@ -125,10 +136,12 @@ async fn prepare(setting: &Setting, turn: &Turn) -> Result<Work, Outcome> {
             Err(error) => tracing::warn!(%error, "the files of the turn could not be listed"),
         }
     }
-    let prompt = prompt::frame(turn, &context, &files, &nonce);
+    let prompt = prompt::frame(turn, &context, &files, setting.runtime.output_rules(), &nonce);
     Ok(Work {
         prompt,
         environment: environment(setting, turn),
+        folder: setting.folder.clone(),
+        session,
         noted_in: Some(setting.state.clone()),
     })
 }
@@ -181,13 +194,12 @@ async fn run(
     turn: &Turn,
     work: Work,
     mut stops: mpsc::UnboundedReceiver<Stop>,
-    seen: impl Fn(),
+    early: impl Fn(Early),
 ) -> End {
-    let Runtime::Command { line } = &setting.runtime;
     let (cancel, cancelled) = oneshot::channel();
     let mut cancel = Some(cancel);
     let (tell, mut told) = mpsc::unbounded_channel();
-    let running = command::run(line, work, setting.bounds, cancelled, tell);
+    let running = setting.runtime.run(work, setting.bounds, cancelled, tell);
     tokio::pin!(running);
     let mut alive = interval_at(Instant::now() + setting.keepalive, setting.keepalive);
     let mut steps = 0;
@@ -195,21 +207,32 @@ async fn run(
         let message = tokio::select! {
             end = &mut running => {
                 // What it told in its last moment.
-                while let Ok(message) = told.try_recv() {
-                    steps += 1;
-                    progress(setting, turn, steps, Some(message)).await;
+                while let Ok(told) = told.try_recv() {
+                    match told {
+                        Told::Session(session) => early(Early::Session(session)),
+                        Told::Progress(message) => {
+                            steps += 1;
+                            progress(setting, turn, steps, Some(message)).await;
+                        }
+                    }
                 }
                 return end;
             }
-            Some(message) = told.recv() => {
-                seen();
-                Some(message)
-            }
+            Some(told) = told.recv() => match told {
+                Told::Session(session) => {
+                    early(Early::Session(session));
+                    continue;
+                }
+                Told::Progress(message) => {
+                    early(Early::Seen);
+                    Some(message)
+                }
+            },
             stop = stops.recv(), if cancel.is_some() => {
                 let joins = stop == Some(Stop::UnlessSeen);
                 // What cannot be looked up now is looked up before the next run.
                 if joins && has_acted(setting, turn).await.unwrap_or(false) {
-                    seen();
+                    early(Early::Seen);
                 } else if let Some(cancel) = cancel.take() {
                     let _ = cancel.send(());
                 }

@@ -1,6 +1,6 @@
 //! The clients as they are installed, and how each is run without anything of its user's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 use std::{fs, io};
@@ -46,6 +46,11 @@ impl Kit {
         let mut command = Command::new(bin.join("node"));
         command.arg(bin.join(program));
         command
+    }
+
+    /// The folder of all programs, and of the Node that runs them.
+    pub fn programs(&self) -> PathBuf {
+        self.0.join("node_modules/.bin")
     }
 
     /// A script of ours beside the packages it imports.
@@ -123,6 +128,39 @@ impl Kit {
     }
 }
 
+/// Makes `home` one in which all three programs speak to this model, and gives the variables that they need.
+pub fn speaks_to(home: &Path, model: &str) -> io::Result<Vec<(&'static str, String)>> {
+    fs::create_dir_all(home.join(".codex"))?;
+    fs::create_dir_all(home.join(".gemini"))?;
+    fs::write(home.join(".codex/config.toml"), codex_model(model))?;
+    fs::write(home.join(".gemini/settings.json"), gemini_settings())?;
+    let own = |text: &str| text.to_owned();
+    Ok(vec![
+        ("HOME", home.display().to_string()),
+        ("MODEL_KEY", own("none")),
+        ("ANTHROPIC_BASE_URL", own(model)),
+        ("ANTHROPIC_API_KEY", own("none")),
+        ("DISABLE_AUTOUPDATER", own("1")),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", own("1")),
+        ("GEMINI_API_KEY", own("none")),
+        ("GEMINI_MODEL", own("gemini-2.5-flash")),
+        ("GOOGLE_GEMINI_BASE_URL", own(model)),
+    ])
+}
+
+/// Variables of whoever runs the tests that a program must not see.
+pub const STRANGE: [&str; 9] = [
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "https_proxy",
+];
+
 /// Settings of Codex that have it ask this model.
 pub fn codex_model(model: &str) -> String {
     format!(
@@ -165,15 +203,7 @@ impl User {
     /// With a home of its own, so that nothing of whoever runs this is read or written.
     fn alone(&self, mut command: Command) -> Command {
         command.current_dir(&self.home).env("HOME", &self.home).env("CHORUS_TOKEN", &self.token);
-        for variable in [
-            "XDG_CONFIG_HOME",
-            "XDG_CACHE_HOME",
-            "XDG_DATA_HOME",
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-            "http_proxy",
-            "https_proxy",
-        ] {
+        for variable in STRANGE {
             command.env_remove(variable);
         }
         command

@@ -17,6 +17,8 @@ use tokio::net::TcpListener;
 
 /// What the model says when its script is over.
 pub const CLOSING: &str = "SCRIPT DONE";
+/// Asked with these words anywhere, it never answers.
+pub const SILENT: &str = "MODEL SAYS NOTHING";
 const MARK: &str = "SCRIPT ";
 
 /// A running model.
@@ -56,7 +58,11 @@ async fn answer(State(seen): State<Seen>, OriginalUri(uri): OriginalUri, body: B
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = uri.path();
     let line = format!("{path} {}", String::from_utf8_lossy(&body));
+    let silent = line.contains(SILENT);
     seen.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    if silent {
+        std::future::pending::<()>().await;
+    }
     let stream = if path.ends_with("/responses") {
         openai(&asked)
     } else if path.ends_with("/messages") {

@@ -1,14 +1,14 @@
 //! `chorus join`: an agent's harness on this machine. It takes the agent's deliveries, runs the runtime for
 //! each turn, and brings back what it says; stopped and started again, it goes on where it was.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
-use chorus_harness::{Error, Knocks, Notice, Options, Runtime};
+use chorus_harness::{Allow, Error, Knocks, Notice, Options, Program, Runtime};
 use chorus_wire::rest::channels::SeatPut;
 use chorus_wire::rest::members::Member;
 use chorus_wire::rest::tokens::NewToken;
@@ -27,9 +27,16 @@ pub(crate) struct Args {
     /// Member id of the agent; made when it is new and the token is issued here
     #[arg(long, value_name = "ID")]
     agent: String,
-    /// What answers: cmd:'COMMAND', run by sh for each turn with the prompt on standard input
-    #[arg(long, value_parser = runtime, value_name = "KIND:WHAT")]
-    runtime: Runtime,
+    /// What answers: claude, codex or gemini, run headless for each turn; or cmd:'COMMAND', run by sh with the
+    /// prompt on standard input
+    #[arg(long, value_parser = answers, value_name = "RUNTIME")]
+    runtime: Answers,
+    /// Where it works [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// What claude, codex or gemini may do there: read files, edit them, or everything that you may [default: read]
+    #[arg(long, value_name = "WHAT", value_parser = allowed)]
+    allow: Option<Allow>,
     /// A channel to put it into; may be given again [default: general, for an agent that is new]
     #[arg(long, value_name = "CHANNEL")]
     channel: Vec<String>,
@@ -59,6 +66,14 @@ pub(crate) struct Args {
     while_parent_lives: bool,
 }
 
+/// What is to answer, as it was written.
+#[derive(Clone, Debug)]
+enum Answers {
+    Command(String),
+    /// By the name of the program.
+    Program(String),
+}
+
 /// A token issued here is of so many seconds; it is renewed by issuing another.
 const TTL_S: u64 = 24 * 3_600;
 
@@ -70,7 +85,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         None => context.target.data()?.join("agents").join(folder_of(&agent)),
     };
     let url = context.target.url()?;
-    let mut options = Options::new(url, String::new(), agent, state, args.runtime);
+    let folder = working_folder(args.folder.as_deref())?;
+    let runtime = runtime(args.runtime, args.allow)?;
+    let mut options = Options::new(url, String::new(), agent, state, runtime);
+    options.folder = folder;
     options.session = args.session;
     let unfinished_ms = args.unfinished_ms.unwrap_or(args.quiet_ms.saturating_mul(5) / 2);
     let unfinished_ms = unfinished_ms.max(args.quiet_ms);
@@ -136,8 +154,22 @@ async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Re
         };
         options.token = token;
         let began = std::time::Instant::now();
-        let joins = json!({ "agent": options.agent, "url": options.url });
-        context.print.show(&joins, |_| format!("{} joins {}", options.agent, options.url))?;
+        let joins = json!({
+            "agent": options.agent,
+            "url": options.url,
+            "runtime": options.runtime.name(),
+            "folder": options.folder,
+        });
+        context.print.show(&joins, |_| {
+            let joins = format!("{} joins {}", options.agent, options.url);
+            match &options.runtime {
+                Runtime::Command { .. } => joins,
+                Runtime::Program(program) => {
+                    let (name, may) = (program.name(), program.may());
+                    format!("{joins}\n{name} works in {} and {may}", options.folder.display())
+                }
+            }
+        })?;
         // Stopped by a signal, it ends its runs and leaves the rest to the next harness.
         let ran = chorus_harness::run(options.clone(), ended(watch)).await;
         match ran {
@@ -214,12 +246,57 @@ fn folder_of(agent: &str) -> String {
     name
 }
 
-fn runtime(text: &str) -> std::result::Result<Runtime, String> {
-    match text.split_once(':') {
-        Some(("cmd", line)) if !line.trim().is_empty() => {
-            Ok(Runtime::Command { line: line.to_owned() })
+/// Whole, so that the same folder is the same wherever the command was typed.
+fn working_folder(given: Option<&Path>) -> Result<PathBuf> {
+    let folder = given.unwrap_or(Path::new("."));
+    let whole = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+    whole.ok_or_else(|| {
+        let why = format!("there is no folder {}", folder.display());
+        Failure::usage(why).next("make it, or name another with --folder")
+    })
+}
+
+/// What is to answer, once it is known that this machine has it.
+fn runtime(answers: Answers, allow: Option<Allow>) -> Result<Runtime> {
+    let name = match answers {
+        Answers::Command(line) if allow.is_none() => return Ok(Runtime::Command { line }),
+        Answers::Command(_) => {
+            let why = "--allow is for claude, codex and gemini; a command may do what you may";
+            return Err(Failure::usage(why));
         }
-        _ => Err("a runtime is written cmd:'COMMAND', as cmd:'my-agent --quick'".to_owned()),
+        Answers::Program(name) => name,
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    match Program::find(&name, allow.unwrap_or(Allow::Read), &path) {
+        Some(Ok(program)) => Ok(Runtime::Program(program)),
+        Some(Err(missing)) => {
+            let why = format!("{name} is not installed, or not in a folder of PATH");
+            let install = format!("install it with: {}", missing.install);
+            Err(Failure::new(Code::NotFound, why).next(install))
+        }
+        None => Err(Failure::usage(format!("there is no runtime {name}"))),
+    }
+}
+
+fn answers(text: &str) -> std::result::Result<Answers, String> {
+    if Program::names().any(|name| name == text) {
+        return Ok(Answers::Program(text.to_owned()));
+    }
+    match text.split_once(':') {
+        Some(("cmd", line)) if !line.trim().is_empty() => Ok(Answers::Command(line.to_owned())),
+        _ => {
+            let programs = Program::names().collect::<Vec<_>>().join(", ");
+            Err(format!("a runtime is {programs}, or cmd:'COMMAND' as in cmd:'my-agent --quick'"))
+        }
+    }
+}
+
+fn allowed(text: &str) -> std::result::Result<Allow, String> {
+    match text {
+        "read" => Ok(Allow::Read),
+        "edit" => Ok(Allow::Edit),
+        "full" => Ok(Allow::Full),
+        _ => Err("it is read, edit or full".to_owned()),
     }
 }
 

@@ -59,7 +59,7 @@ impl<'a> Scout<'a> {
 }
 
 /// A host with scout in #ops, and nobody but its operator beside it.
-fn alone_with_scout() -> Host {
+pub(crate) fn alone_with_scout() -> Host {
     let host = Host::start();
     host.run(&["token", "issue", "--agent", "scout", "--role", "worker"]).ok();
     host.json(&["channel", "create", "ops", "scout"]);
@@ -96,7 +96,7 @@ exec sleep 60
 ";
 
 /// Waits for the disposition of scout's delivery.
-fn disposition(host: &Host, event: &str) -> Value {
+pub(crate) fn disposition(host: &Host, event: &str) -> Value {
     eventually_blocking("the delivery ends", || {
         let why = host.json(&["why", event]);
         let told = why["told"].as_array().unwrap();

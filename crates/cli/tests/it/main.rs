@@ -21,6 +21,7 @@ mod names;
 mod operate;
 mod projects;
 mod repair;
+mod runtimes;
 mod secrets;
 mod serve;
 mod shell;

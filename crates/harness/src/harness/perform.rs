@@ -9,18 +9,18 @@ use tokio::sync::mpsc;
 
 use super::{Done, Harness};
 use crate::Error;
-use crate::journal::Offer;
+use crate::journal::{Offer, SessionKey};
 use crate::outbound::{self, Sent};
 use crate::runtime::{Bounds, End};
-use crate::turn::{self, Outcome, Setting, Stop};
-use crate::turns::{ClaimAnswer, Effect, Input, Turn};
+use crate::turn::{self, Early, Outcome, Setting, Stop};
+use crate::turns::{ClaimAnswer, Effect, Input, Place, Turn};
 
 impl Harness {
     /// Begins what was decided. Records have been committed before.
-    pub(super) fn act(&mut self, effect: Effect) {
+    pub(super) fn act(&mut self, effect: Effect) -> Result<(), Error> {
         match effect {
             Effect::Record(_) => {}
-            Effect::Start(turn) => self.start(*turn),
+            Effect::Start(turn) => self.start(*turn)?,
             Effect::Stop(turn) => {
                 tracing::info!(turn, "turn stopped");
                 if let Some(stop) = self.runs.remove(&turn) {
@@ -38,16 +38,17 @@ impl Harness {
             }
             Effect::Claim(event) => self.claim(event),
         }
+        Ok(())
     }
 
-    fn start(&mut self, turn: Turn) {
+    fn start(&mut self, turn: Turn) -> Result<(), Error> {
         let done = self.done.clone();
         let id = turn.id;
         let Some(connection) = self.connection.clone() else {
             // The link went while this was decided; the turn goes back to wait.
             let outcome = Outcome::Ended { end: End::Cancelled, acted: false };
             let _ = done.send(Done::Turn { turn: id, outcome });
-            return;
+            return Ok(());
         };
         if let Some(anchor) = turn.anchor() {
             let (events, attempt) = (turn.batch.len(), turn.attempt);
@@ -64,17 +65,31 @@ impl Harness {
             context: self.options.context,
             url: self.options.url.clone(),
             state: self.options.state.clone(),
+            folder: self.options.folder.clone(),
         };
+        let place = turn.place.clone();
+        let session = self.journal.program_session(&self.session_key(&place))?;
         let (stop, stops) = mpsc::unbounded_channel();
         self.runs.insert(id, stop);
         self.beside.spawn(async move {
-            let seen = || {
-                let _ = done.send(Done::Seen { turn: id });
+            let early = |early| {
+                let _ = done.send(Done::Early { turn: id, place: place.clone(), early });
             };
-            let outcome = turn::perform(&setting, &turn, stops, seen).await;
+            let outcome = turn::perform(&setting, &turn, session, stops, early).await;
             // The loop ends only after it has stopped this.
             let _ = done.send(Done::Turn { turn: id, outcome });
         });
+        Ok(())
+    }
+
+    /// What the session of the program at this place is kept under.
+    fn session_key<'a>(&'a self, place: &'a Place) -> SessionKey<'a> {
+        SessionKey {
+            program: self.options.runtime.name(),
+            folder: &self.options.folder,
+            conversation: &place.conversation,
+            thread: place.thread.as_deref(),
+        }
     }
 
     fn claim(&mut self, event: String) {
@@ -115,7 +130,12 @@ impl Harness {
                 self.runs.remove(&turn);
                 self.turn_ended(turn, outcome)
             }
-            Done::Seen { turn } => self.decide(Input::Seen { turn }),
+            Done::Early { turn, early: Early::Seen, .. } => self.decide(Input::Seen { turn }),
+            Done::Early { turn, place, early: Early::Session(session) } => {
+                tracing::debug!(turn, %session, "the program's session");
+                let (key, now) = (self.session_key(&place), self.clock.now());
+                Ok(self.journal.keep_program_session(&key, &session, now)?)
+            }
             Done::Claim { event, answer } => self.claim_answered(event, answer),
             Done::Sent { event, sent } => self.sent(&event, sent),
         }

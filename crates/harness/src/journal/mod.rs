@@ -7,6 +7,7 @@
 
 mod outbox;
 mod schema;
+mod sessions;
 mod step;
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -18,6 +19,7 @@ use chorus_core::model::ids::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub use outbox::Outgoing;
+pub use sessions::SessionKey;
 pub use step::Step;
 
 /// Settled entries older than this are forgotten: the host no longer offers an event of last week.
@@ -193,7 +195,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Forgets what has ended more than seven days ago; what the host was not told yet stays.
+    /// Forgets what has ended more than seven days ago, and sessions of programs that were not used for long; what the
+    /// host was not told yet stays.
     pub fn prune(&mut self, now: Timestamp) -> Result<usize, Error> {
         let before = now.plus(-KEPT_MS).0;
         let settled = "state = 3 AND told = 1 AND at < ?1";
@@ -205,6 +208,7 @@ impl Journal {
             [before],
         )?;
         let gone = tx.execute(&format!("DELETE FROM delivery WHERE {settled}"), [before])?;
+        sessions::prune(&tx, now)?;
         tx.commit()?;
         Ok(gone)
     }

@@ -27,6 +27,15 @@ CREATE TABLE IF NOT EXISTS reply (
 );
 CREATE INDEX IF NOT EXISTS reply_unsent ON reply (sent) WHERE sent = 0;
 CREATE INDEX IF NOT EXISTS reply_event ON reply (event);
+CREATE TABLE IF NOT EXISTS program_session (
+    program      TEXT NOT NULL,
+    folder       TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    thread       TEXT NOT NULL,
+    session      TEXT NOT NULL,
+    at           INTEGER NOT NULL,
+    PRIMARY KEY (program, folder, conversation, thread)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ";
 

@@ -1,14 +1,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::path::Path;
+
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::reaction::Signal;
 
-use super::{Error, Journal, Known, Offer, Outgoing, State, Step};
+use super::{Error, Journal, Known, Offer, Outgoing, SessionKey, State, Step};
 
 const NOW: Timestamp = Timestamp(1_000_000);
 
-fn open(folder: &std::path::Path) -> Journal {
+fn open(folder: &Path) -> Journal {
     Journal::open(folder, NOW).unwrap()
 }
 
@@ -200,4 +202,38 @@ fn settled_entries_are_forgotten_after_seven_days_and_untold_ones_never() {
     assert!(journal.entry("evt_told").unwrap().is_none());
     assert!(journal.entry("evt_untold").unwrap().is_some());
     assert!(journal.entry("evt_open").unwrap().is_some());
+}
+
+// covers: OPS-521
+#[test]
+fn each_place_has_a_session_of_each_program_in_each_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = |program, folder, thread| SessionKey {
+        program,
+        folder: Path::new(folder),
+        conversation: "ch_1",
+        thread,
+    };
+    let here = key("claude", "/x", None);
+    let others = [
+        key("codex", "/x", None),
+        key("claude", "/y", None),
+        key("claude", "/x", Some("th_1")),
+        SessionKey { conversation: "ch_2", ..here },
+    ];
+    let journal = open(folder.path());
+    for (n, other) in others.iter().enumerate() {
+        journal.keep_program_session(other, &format!("other-{n}"), NOW).unwrap();
+    }
+    assert_eq!(journal.program_session(&here).unwrap(), None);
+    journal.keep_program_session(&here, "s-1", NOW).unwrap();
+    journal.keep_program_session(&here, "s-2", NOW.plus(1)).unwrap();
+    drop(journal);
+    let mut journal = open(folder.path());
+    assert_eq!(journal.program_session(&here).unwrap().as_deref(), Some("s-2"));
+    assert_eq!(journal.program_session(&others[2]).unwrap().as_deref(), Some("other-2"));
+    let kept = 90 * 24 * 3_600_000;
+    journal.prune(NOW.plus(kept + 1)).unwrap();
+    assert_eq!(journal.program_session(&here).unwrap().as_deref(), Some("s-2"));
+    assert_eq!(journal.program_session(&others[0]).unwrap(), None);
 }

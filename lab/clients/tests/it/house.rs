@@ -46,11 +46,17 @@ impl House {
         Door { url: format!("{}/v1/mcp", self.url), token: token.to_owned() }
     }
 
-    /// What a command of the command line prints.
-    pub(crate) fn chorus(&self, args: &[&str]) -> String {
+    /// A command of the command line, for this host.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(args).arg("--data").arg(self.folder.path().join("data"));
-        let output = command.current_dir(self.folder.path()).output().unwrap();
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    /// What a command of the command line prints.
+    pub(crate) fn chorus(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }

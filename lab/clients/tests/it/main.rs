@@ -6,5 +6,6 @@ mod delivered;
 mod house;
 mod libraries;
 mod programs;
+mod runtimes;
 mod setup;
 mod webhooks;

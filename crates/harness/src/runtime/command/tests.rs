@@ -2,6 +2,7 @@
 //! The contract, with real `sh` children.
 
 use std::path::Path;
+use std::time::Duration;
 
 use chorus_testing::eventually;
 use nix::sys::signal::kill;
@@ -11,7 +12,13 @@ use super::*;
 
 fn work(prompt: &str) -> Work {
     let environment = vec![("CHORUS_EVENT_ID", "evt_1".to_owned())];
-    Work { prompt: prompt.to_owned(), environment, noted_in: None }
+    Work {
+        prompt: prompt.to_owned(),
+        environment,
+        folder: ".".into(),
+        session: None,
+        noted_in: None,
+    }
 }
 
 fn bounds(timeout_ms: u64) -> Bounds {
@@ -24,7 +31,7 @@ async fn check(line: &str, prompt: &str) -> (End, Vec<String>) {
     let (tell, mut told) = mpsc::unbounded_channel();
     let end = run(line, work(prompt), bounds(20_000), cancel, tell).await;
     let mut progress = Vec::new();
-    while let Ok(message) = told.try_recv() {
+    while let Ok(Told::Progress(message)) = told.try_recv() {
         progress.push(message);
     }
     (end, progress)
