@@ -9,6 +9,7 @@ use crate::printer::{Printer, Shade};
 const BEFORE: usize = 2;
 /// Characters of a line.
 const WIDE: usize = 160;
+const TAB: &str = "    ";
 
 /// The lines that go and those that come, with what stands before them.
 pub(super) fn diff(old: &str, new: &str, print: &Printer) -> String {
@@ -20,7 +21,7 @@ pub(super) fn diff(old: &str, new: &str, print: &Printer) -> String {
     let mut lines = Vec::new();
     let mut show = |sign: &str, shade: Shade, from: &[&str], at: Range<usize>| {
         let shown = from[at].iter().map(|text| {
-            let text = format!("{sign} {}", short(&without_tokens(text), WIDE));
+            let text = format!("{sign} {}", short(&without_tokens(text).replace('\t', TAB), WIDE));
             print.shade(shade, text.trim_end())
         });
         lines.extend(shown);

@@ -114,7 +114,8 @@ impl Settings {
 
     /// Writes the file for whom could read it before.
     pub(super) fn write_as_before(&self, text: &str) -> Result {
-        let mode = fs::metadata(&self.path).map_or(PRIVATE, |found| found.permissions().mode());
+        let mode =
+            fs::metadata(&self.path).map_or(PRIVATE, |found| found.permissions().mode() & 0o777);
         self.write(text, mode)
     }
 
