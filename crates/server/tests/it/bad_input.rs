@@ -138,7 +138,7 @@ async fn paths_methods_and_queries() {
 #[tokio::test]
 async fn json_rpc_by_post() {
     let host = TestHost::open().await;
-    host.room(&["bot"]).await;
+    let room = host.room(&["bot"]).await;
     let bot = host.token("bot").await;
     let raw = async |body: &str| {
         let request = host.request(Method::POST, "/v1/c2a").bearer_auth(&bot);
@@ -163,11 +163,11 @@ async fn json_rpc_by_post() {
     assert_eq!(host.tool(&bot, "chat.shout", json!({})).await, Err("NOT_FOUND".to_owned()));
     for args in [
         json!({}),
-        json!({"target": {"conversation": "ch_x"}, "text": "no key", "visibility": "channel",
+        json!({"target": {"conversation": room}, "text": "no key", "visibility": "channel",
             "directedness": "ambient"}),
-        json!({"target": {"conversation": "ch_x"}, "text": "no visibility", "idempotencyKey": "k",
+        json!({"target": {"conversation": room}, "text": "no visibility", "idempotencyKey": "k",
             "directedness": "ambient"}),
-        json!({"target": {"conversation": "ch_x"}, "text": "no directedness", "idempotencyKey": "k",
+        json!({"target": {"conversation": room}, "text": "no directedness", "idempotencyKey": "k",
             "visibility": "channel"}),
         json!({"text": "no target", "idempotencyKey": "k", "visibility": "channel",
             "directedness": "ambient"}),
