@@ -22,11 +22,13 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
 RUN install -D -m 644 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt && \
     echo 'chorus:x:7600:7600:Chorus:/data:/sbin/nologin' > /image/etc/passwd && \
     echo 'chorus:x:7600:' > /image/etc/group && \
-    install -d -m 700 -o 7600 -g 7600 /image/data && \
-    install -d -m 1777 /image/tmp
+    install -d -m 1777 /image/tmp && \
+    install -d -m 700 /data
 
 FROM scratch
 COPY --from=build /image/ /
+# A volume that is made for it gets this owner.
+COPY --from=build --chown=7600:7600 /data /data
 USER 7600:7600
 ENV CHORUS_DATA=/data CHORUS_LISTEN=0.0.0.0:7600
 WORKDIR /data
