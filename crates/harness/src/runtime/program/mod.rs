@@ -112,7 +112,9 @@ impl Program {
         let mut files = std::env::split_paths(path).map(|folder| folder.join(cli.name()));
         let missing = Missing { name: cli.name(), install: cli.install() };
         let found = files.find(|file| is_executable(file)).ok_or(missing);
-        Some(found.map(|path| Self { cli, path, allow }))
+        // A folder of PATH may be given from here, and the program is run from another.
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Some(found.map(|path| Self { cli, path: whole(path), allow }))
     }
 
     pub fn name(&self) -> &'static str {
