@@ -132,7 +132,7 @@ async fn a_name_that_nobody_has_is_answered_with_the_nearest_that_may_be_seen() 
 
     // Two people may each call a private channel so, and not know of the other.
     let new = json!({"title": "deploy", "visibility": "private", "members": ["bot"]});
-    let (ann, op) = (host.token("ann").await, host.operator());
+    let (ann, op) = (host.token_of("ann", "orchestrator").await, host.operator());
     let first = host.post(&ann, "/v1/channels", new.clone()).await.ok();
     host.tool(&token, "chat.read_thread", read("deploy")).await.unwrap();
     let second = host.post(&op, "/v1/channels", new).await.ok();
