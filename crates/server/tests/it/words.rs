@@ -59,7 +59,7 @@ async fn a_command_that_fails_is_logged_by_its_kind_and_not_by_its_words() {
     running.stop().await;
     damage(folder.path(), "ALTER TABLE message RENAME TO elsewhere");
     let host = TestHost::open_in(folder, START).await;
-    let new = json!({"title": MARK, "members": ["ann"]});
+    let new = json!({"title": format!("{MARK} too"), "members": ["ann"]});
     let room = host.post(&host.operator(), "/v1/channels", new).await.ok();
     let told = host.say(&ann, room["id"].as_str().unwrap(), MARK).await;
     let path = format!("/v1/messages/{}", told["message_id"].as_str().unwrap());
