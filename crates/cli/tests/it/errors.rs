@@ -48,7 +48,7 @@ fn a_command_written_wrongly_is_code_2_and_changes_nothing() {
     assert_eq!(host.json(&["agents"])["agents"].as_array().unwrap().len(), 0);
 }
 
-// covers: ATT-129 OPS-485
+// covers: ATT-129, OPS-485
 #[test]
 fn refusals_name_their_code_and_the_next_step() {
     let host = Host::with_room(&["scout"]);

@@ -24,7 +24,7 @@ fn refused(ran: &Ran, code: i32, has: &[&str]) {
     assert!(!ran.err.contains("INTERNAL"), "{}", ran.err);
 }
 
-// covers: OPS-481 OPS-482 OPS-480
+// covers: OPS-480, OPS-481, OPS-482
 #[test]
 fn four_lines_make_a_workspace_with_a_colleague_and_an_agent_that_answers() {
     let (folder, home, theirs) =

@@ -50,6 +50,7 @@ pub struct SignIn {
 #[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignedIn {
     /// The host's address.
+    #[redact(fixed = 3)]
     pub url: String,
     pub member: String,
     #[redact(fixed = 3)]
