@@ -59,6 +59,11 @@ impl Failure {
         Self { exit: 2, ..self }
     }
 
+    /// Nobody answered.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.body.known() == Some(Code::Unavailable)
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit
     }

@@ -164,7 +164,9 @@ impl Target {
 
     /// The host, as its operator.
     pub(crate) fn operator(&self) -> Result<Client> {
-        Ok(Client::new(&self.url()?, operator_token(&self.data()?)?)?)
+        let data = self.data()?;
+        let url = given(&self.url).map_or_else(|| running_at(&data), |url| Ok(url.to_owned()))?;
+        Ok(Client::new(&url, operator_token(&data)?)?)
     }
 }
 

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use chorus_client::Client;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::error::Code;
+use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::channels::Channel;
+use chorus_wire::rest::members::{Member, NewMember};
 use chorus_wire::rest::projects::{ListTasks, Task};
 
 use crate::failure::{Failure, Result};
@@ -117,6 +119,37 @@ pub(crate) async fn channels_or_general(client: &Client, names: &[String]) -> Re
         ids.extend(general.map(|channel| channel.id));
     }
     Ok(ids)
+}
+
+/// The agent of this id; none where nobody has it. A person is never taken for an agent: what a program does there would be
+/// the person's, and what only the person is to be asked it would be asked.
+pub(crate) async fn agent(client: &Client, id: &str) -> Result<Option<Member>> {
+    let known = client.members().await?.members.into_iter().find(|member| member.id == id);
+    known.map(must_be_agent).transpose()
+}
+
+pub(crate) fn must_be_agent(member: Member) -> Result<Member> {
+    if member.kind == MemberKind::Agent {
+        return Ok(member);
+    }
+    let why = format!("{} is a person, and a program works as an agent", member.id);
+    let refused = Failure::new(Code::ValidationError, why);
+    Err(refused.next("name another member with --agent; one that is new is made an agent"))
+}
+
+/// Makes an agent of this id.
+pub(crate) async fn make_agent(client: &Client, id: &str) -> Result {
+    let new = NewMember {
+        id: id.to_owned(),
+        kind: MemberKind::Agent.into(),
+        handle: None,
+        display_name: None,
+        owner_id: None,
+        identities: Vec::new(),
+        token_role: None,
+    };
+    client.add_member(&new).await?;
+    Ok(())
 }
 
 /// A member id as people write it, with or without `@`.

@@ -11,6 +11,8 @@ button,input{font:inherit;padding:.35rem .8rem}\
 
 /// What `/` says.
 pub(crate) struct Front<'a> {
+    /// Who looks at it, once signed in.
+    pub member: Option<&'a str>,
     pub workspace: &'a str,
     pub url: &'a str,
     pub channels: u64,
@@ -21,19 +23,22 @@ pub(crate) struct Front<'a> {
 impl Front<'_> {
     pub(crate) fn html(&self) -> String {
         let url = escape(self.url);
+        let who =
+            self.member.map(|member| format!("<dt>Signed in as</dt><dd>@{}</dd>", escape(member)));
         let body = format!(
             "<h1>Chorus</h1><p class=sub>One durable host where people and agents share rooms, and only \
              the right one answers.</p>\
-             <dl><dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
+             <dl>{}<dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
              <dt>Channels</dt><dd>{}</dd><dt>Connected agents</dt><dd>{}</dd></dl>\
              <h2>From here</h2>\
-             <pre><code>chorus token issue --agent my_agent --role worker --url {url}\n\
-             chorus join --agent my_agent --runtime cmd:'./my-agent' --url {url}\n\
-             chorus post CHANNEL 'hello @my_agent' --url {url}\n\
-             chorus tail CHANNEL --url {url}</code></pre>\
+             <pre><code>chorus login {url}\n\
+             chorus join --agent my_agent --runtime claude\n\
+             chorus post general 'hello @my_agent'\n\
+             chorus tail general</code></pre>\
              <p>REST is below <code>/v1</code>, agents connect to <code>/v1/c2a</code> (C2A, \
              <code>spec/attention.md</code>). Operations: <code>/healthz</code> <code>/readyz</code> \
              <code>/metrics</code>.</p>",
+            who.unwrap_or_default(),
             escape(self.workspace),
             env!("CARGO_PKG_VERSION"),
             self.members,
@@ -104,8 +109,16 @@ mod tests {
 
     #[test]
     fn a_workspace_name_is_text_and_not_markup() {
-        let front =
-            Front { workspace: "<b>x", url: "u", channels: 1, members: 2, connected: 0 }.html();
+        let front = Front {
+            member: Some("<i>y"),
+            workspace: "<b>x",
+            url: "u",
+            channels: 1,
+            members: 2,
+            connected: 0,
+        }
+        .html();
         assert!(front.contains("&lt;b&gt;x") && !front.contains("<b>x"));
+        assert!(front.contains("@&lt;i&gt;y") && !front.contains("<i>y"));
     }
 }

@@ -110,6 +110,7 @@ impl Tokens {
                 nonce: Uid(1),
                 at: NOW,
                 expires: LATER,
+                invitation: false,
             }),
             Kind::Turn => Ok(self.auth.grant(&self.turn(number))),
             Kind::Callback => Ok(self.auth.write_callback(&Callback {

@@ -72,6 +72,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
 }
 
+/// What says that somebody is at work.
+const WORK: [&str; 2] = ["progress", "activity"];
+
 /// The channel as it is shown.
 struct Room<'a, P> {
     context: &'a Context,
@@ -85,7 +88,9 @@ impl<P: ExternalPrinter> Room<'_, P> {
     fn news(&mut self, news: News) -> Result {
         match news {
             News::Event(event) => self.event(&event),
-            News::Activity(_, _, data) => self.activity(&data),
+            News::Activity(_, name, data) if WORK.contains(&name.as_str()) => self.activity(&data),
+            // Receipts and typing are for pages that are looked at.
+            News::Activity(..) => Ok(()),
             News::Failed(error) => Err(error.into()),
             News::Away(true) => self.dim("the host is away; waiting for it"),
             News::Away(false) => Ok(()),

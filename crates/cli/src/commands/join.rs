@@ -7,10 +7,8 @@ use std::time::Duration;
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
-use chorus_core::model::member::MemberKind;
 use chorus_harness::{Allow, Error, Knocks, Notice, Options, Program, Runtime};
 use chorus_wire::rest::channels::SeatPut;
-use chorus_wire::rest::members::Member;
 use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -106,20 +104,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 /// Puts the agent into the channels that were named, and one that is new into #general, so that it can be asked at once.
 async fn seat(agent: &str, named: &[String], context: &Context) -> Result {
     let client = context.target.client()?;
-    let members = match client.members().await {
-        Ok(members) => members.members,
-        // The host may come up later; or the token is the agent's own, which gives nobody a place.
-        Err(_) if named.is_empty() => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    let known = members.iter().find(|member| member.id == agent);
-    if let Some(member) = known {
-        must_be_agent(member)?;
-        if named.is_empty() {
-            return Ok(());
-        }
-    } else {
-        issue(agent, &client).await?;
+    match lookup::agent(&client, agent).await {
+        Ok(Some(_)) if named.is_empty() => return Ok(()),
+        Ok(Some(_)) => {}
+        Ok(None) => lookup::make_agent(&client, agent).await?,
+        // The host may come up later; the harness tries until it does.
+        Err(failure) if failure.is_unreachable() && named.is_empty() => return Ok(()),
+        Err(failure) => return Err(failure),
     }
     for channel in lookup::channels_or_general(&client, named).await? {
         client.seat(&channel, agent, &SeatPut::default()).await?;
@@ -189,31 +180,17 @@ async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
     let given = given(&context.target.token).map(str::to_owned);
     match (client.whoami().await, given) {
         (Ok(me), Some(token)) if me.member.id == agent => {
-            must_be_agent(&me.member)?;
+            lookup::must_be_agent(me.member)?;
             Ok((token, false))
         }
         (Ok(_), _) => {
-            let known = client.members().await?.members;
-            if let Some(member) = known.iter().find(|member| member.id == agent) {
-                must_be_agent(member)?;
-            }
+            lookup::agent(&client, agent).await?;
             Ok((issue(agent, &client).await?, true))
         }
         // The host may come up later; the harness tries until it does.
         (Err(chorus_client::Error::Unreachable { .. }), Some(token)) => Ok((token, false)),
         (Err(error), _) => Err(error.into()),
     }
-}
-
-/// A harness in a person's place would take what only the person is to be asked.
-fn must_be_agent(member: &Member) -> Result {
-    if member.kind == MemberKind::Agent {
-        return Ok(());
-    }
-    let id = &member.id;
-    let why = format!("{id} is a person, and only agents are joined to a runtime");
-    let refused = Failure::new(Code::ValidationError, &why);
-    Err(refused.next("name another member with --agent; one that is new is made an agent"))
 }
 
 /// A signal, or the end of the process that started this one.

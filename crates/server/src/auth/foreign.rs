@@ -187,6 +187,7 @@ impl Trusted {
             jti: jti.into(),
             issued: time("iat").unwrap_or_default(),
             expires: expires.min(latest),
+            invitation: false,
             retired: None,
             verify_again: Some(now.plus(self.trusted_for_ms())),
         })

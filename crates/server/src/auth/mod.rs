@@ -31,7 +31,7 @@ use chorus_core::state::directory::Directory;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
-pub(crate) use signin::{LINK_LIFE_MS, SignInLinks};
+pub(crate) use signin::{LINK_LIFE_MS, Session, SignInLinks};
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::Issued;
 pub(crate) use ttl::LONGEST_TTL_S;
@@ -175,15 +175,35 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
-        if bearer.len() > TOKEN_BYTES {
-            return Err(unauthorized("the token is too long"));
-        }
         // Before the turns: it begins like theirs, so that whoever looks for tokens finds both.
         if bearer.starts_with(callback::BEARER_PREFIX) {
             return self.verify_bearer(bearer, directory, now);
         }
         if bearer.starts_with(turn::PREFIX) {
             return self.verify_turn(bearer, directory, now);
+        }
+        self.verify_token(bearer, false, directory, now)
+    }
+
+    /// Who is invited by an invitation of this host. A token is none: it would be exchanged for one that lasts longer.
+    pub(crate) fn verify_invitation(
+        &self,
+        invitation: &str,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        self.verify_token(invitation, true, directory, now)
+    }
+
+    fn verify_token(
+        &self,
+        bearer: &str,
+        invitation: bool,
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<Caller, Refusal> {
+        if bearer.len() > TOKEN_BYTES {
+            return Err(unauthorized("the token is too long"));
         }
         let key = cache::key(bearer);
         let claims = match self.cache.get(&key) {
@@ -196,6 +216,15 @@ impl Auth {
                 claims
             }
         };
+        match (claims.invitation, invitation) {
+            (true, false) => {
+                return Err(unauthorized(
+                    "this is an invitation; accept it with: chorus login LINK",
+                ));
+            }
+            (false, true) => return Err(unauthorized("this is a token and no invitation")),
+            _ => {}
+        }
         if claims.expires.plus(SKEW_MS) <= now {
             self.cache.forget(&key);
             return Err(unauthorized("the token has expired; ask the operator for a new one"));

@@ -20,25 +20,29 @@ pub(crate) struct SignInLinks(Mutex<Vec<Link>>);
 #[derive(Clone, Copy)]
 struct Link {
     hash: [u8; 32],
-    whose: (MemberKey, Authority),
+    session: Session,
     until: Timestamp,
+}
+
+/// What a link gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub member: MemberKey,
+    pub authority: Authority,
+    /// No later than the token with which the link was asked for.
+    pub ends: Timestamp,
 }
 
 impl SignInLinks {
     /// A new secret; one given out before for the same member is void.
-    pub(crate) fn open(
-        &self,
-        random: [u8; 32],
-        whose: (MemberKey, Authority),
-        now: Timestamp,
-    ) -> String {
+    pub(crate) fn open(&self, random: [u8; 32], session: Session, now: Timestamp) -> String {
         let secret = BASE64.encode(random);
         let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        links.retain(|link| link.whose.0 != whose.0 && now < link.until);
+        links.retain(|link| link.session.member != session.member && now < link.until);
         if links.len() >= LINKS {
             links.remove(0);
         }
-        links.push(Link { hash: hash(&secret), whose, until: now.plus(LINK_LIFE_MS) });
+        links.push(Link { hash: hash(&secret), session, until: now.plus(LINK_LIFE_MS) });
         secret
     }
 
@@ -48,13 +52,13 @@ impl SignInLinks {
         links.iter().any(|link| link.hash == hash && now < link.until)
     }
 
-    /// Whom the secret signs in, and with which authority; it is used up by this.
-    pub(crate) fn take(&self, secret: &str, now: Timestamp) -> Option<(MemberKey, Authority)> {
+    /// The session that the secret gives; it is used up by this.
+    pub(crate) fn take(&self, secret: &str, now: Timestamp) -> Option<Session> {
         let hash = hash(secret);
         let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = links.iter().position(|link| link.hash == hash)?;
         let link = links.remove(at);
-        (now < link.until).then_some(link.whose)
+        (now < link.until).then_some(link.session)
     }
 }
 
@@ -69,7 +73,12 @@ mod tests {
     #[test]
     fn a_link_works_once_in_its_ten_minutes_and_only_the_newest_of_a_member() {
         let links = SignInLinks::default();
-        let (ann, bob) = ((MemberKey(1), Authority::Operator), (MemberKey(2), Authority::Worker));
+        let of = |member| Session {
+            member: MemberKey(member),
+            authority: Authority::Worker,
+            ends: Timestamp(i64::MAX),
+        };
+        let (ann, bob) = (of(1), of(2));
         let (now, late) = (Timestamp(0), Timestamp(LINK_LIFE_MS));
         let first = links.open([1; 32], ann, now);
         let other = links.open([2; 32], bob, now);

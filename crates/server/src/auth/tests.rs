@@ -30,6 +30,7 @@ fn token(auth: &Auth, agent: &str, jti: &str, ttl_ms: i64) -> String {
         nonce: Uid(1),
         at: NOW,
         expires: NOW.plus(ttl_ms),
+        invitation: false,
     })
     .unwrap()
 }

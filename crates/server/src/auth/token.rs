@@ -18,7 +18,10 @@ use sha2::{Digest, Sha256};
 
 use super::keys::{Keys, Retired};
 
+/// Whom a token is for: the host, as its bearer's credentials …
 const AUDIENCE: &str = "chorus";
+/// … or the page where an invitation is accepted, and nothing else.
+const INVITATION: &str = "chorus-invitation";
 const UNKNOWN_KEY: &str = "the token is signed with a key that this host does not sign with, or not any more; ask \
                            the operator for a new one";
 
@@ -32,6 +35,8 @@ pub(super) struct Claims {
     /// When it was made; of one that does not say it, long ago.
     pub issued: Timestamp,
     pub expires: Timestamp,
+    /// It is an invitation, with which nothing can be done but accepting it.
+    pub invitation: bool,
     /// The SHA-256 of a token that is signed with a key that signs no more.
     pub retired: Option<Hash>,
     /// When the signature of another issuer's token is to be checked again; its key may be withdrawn.
@@ -66,6 +71,7 @@ pub(crate) struct Issued<'a> {
     pub nonce: Uid,
     pub at: Timestamp,
     pub expires: Timestamp,
+    pub invitation: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,7 +101,7 @@ pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Resul
         iat: issued.at.0.div_euclid(1000),
         exp: issued.expires.0.div_euclid(1000),
         jti: issued.jti.into(),
-        aud: AUDIENCE.into(),
+        aud: if issued.invitation { INVITATION } else { AUDIENCE }.into(),
         owner_id: issued.owner.map(Into::into),
         nonce: Some(format!("{:032x}", issued.nonce.0)),
     };
@@ -121,7 +127,7 @@ pub(super) fn decode(
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.validate_exp = false;
     validation.required_spec_claims.clear();
-    validation.set_audience(&[AUDIENCE]);
+    validation.set_audience(&[AUDIENCE, INVITATION]);
     validation.required_spec_claims.insert("aud".to_owned());
     let key = retired.as_ref().unwrap_or(&keys.verifying);
     let payload = jsonwebtoken::decode::<Payload<'static>>(token, key, &validation)
@@ -143,6 +149,7 @@ pub(super) fn decode(
         jti: payload.jti.as_ref().into(),
         issued: Timestamp(payload.iat.saturating_mul(1000)),
         expires: Timestamp(payload.exp.saturating_mul(1000)),
+        invitation: payload.aud == INVITATION,
         retired: retired.map(|_| Sha256::digest(token).into()),
         verify_again: None,
     })

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use chorus_core::model::caller::Authority;
 use chorus_core::model::token::OPERATOR;
 use chorus_store::{Options, Store};
 use tokio::sync::watch;
@@ -140,7 +139,7 @@ pub(super) async fn operator_token(
 pub(super) fn sign_in_link(app: &App, has_operator: bool) -> Result<String, StartError> {
     let operator = app.directory().by_id(OPERATOR).cloned().filter(|_| has_operator);
     if let Some(operator) = operator {
-        let link = app.sign_ins.link_for(operator.key, Authority::Operator);
+        let link = app.sign_ins.link_of_operator(&operator);
         return link.map_err(StartError::First);
     }
     tracing::error!(

@@ -41,6 +41,14 @@ impl Identity {
         self.auth.verify(bearer, &self.directory.load(), self.clock.now())
     }
 
+    /// Who is invited by an invitation. Another host may have made it, or let somebody accept it, a moment ago.
+    pub(crate) async fn invited(&self, invitation: &str) -> Result<Caller, Refusal> {
+        if self.writer.has_company() {
+            self.commands.caught_up().await?;
+        }
+        self.auth.verify_invitation(invitation, &self.directory.load(), self.clock.now())
+    }
+
     /// Whether a caller that stays connected still may.
     pub(crate) fn still_valid(&self, caller: &Caller) -> bool {
         self.auth.still_valid(caller, &self.directory.load(), self.clock.now())

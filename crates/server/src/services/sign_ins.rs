@@ -1,7 +1,9 @@
 //! How people get in: a sign-in link for a member who is here, an invitation for one who is not yet.
 //!
-//! An invitation is a token of the new member, in a link; accepting it ends that token and gives another. So it is listed
-//! and revoked like any token, and works once.
+//! An invitation is a token of the new member that can only be accepted, in a link. Accepting it ends it and gives a token
+//! that is good for more. So it is listed and revoked like any token, and works once, also over a restart.
+//!
+//! Invariant: nobody gets a session by these that lasts longer than the token that asked for it.
 
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use chorus_core::commands::directory;
 use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::MemberKey;
+use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::channels::SeatPut;
@@ -25,10 +27,10 @@ use super::identity::Identity;
 use super::reads::Reads;
 use super::tokens::{TokenService, USUAL_TTL_S};
 use super::{IdGenerator, ids};
-use crate::auth::{Caller, LINK_LIFE_MS, SignInLinks};
+use crate::auth::{Caller, LINK_LIFE_MS, Session, SignInLinks};
 
-/// How long an invitation can be accepted, in seconds: seven days.
-const INVITATION_TTL_S: u64 = 7 * 24 * 3600;
+/// How long an invitation can be accepted: seven days.
+const INVITATION_LIFE_MS: i64 = 7 * 24 * 3_600_000;
 
 /// Sign-in links and invitations.
 pub(crate) struct SignInService {
@@ -48,15 +50,16 @@ pub(crate) struct SignInService {
 }
 
 impl SignInService {
-    /// A link that signs the member in.
-    pub(crate) fn link_for(
-        &self,
-        member: MemberKey,
-        authority: Authority,
-    ) -> Result<String, Refusal> {
+    /// A link that signs the operator in, for whoever has started the host.
+    pub(crate) fn link_of_operator(&self, operator: &Member) -> Result<String, Refusal> {
+        let ends = self.clock.now().plus(USUAL_TTL_S as i64 * 1000);
+        self.link_for(Session { member: operator.key, authority: Authority::Operator, ends })
+    }
+
+    fn link_for(&self, session: Session) -> Result<String, Refusal> {
         let mut secret = [0; 32];
         self.id_generator.fill(&mut secret)?;
-        let secret = self.links.open(secret, (member, authority), self.clock.now());
+        let secret = self.links.open(secret, session, self.clock.now());
         Ok(format!("{}/signin/{secret}", self.public_url))
     }
 
@@ -65,7 +68,8 @@ impl SignInService {
         caller.must_not_be_a_turn()?;
         must_be_a_person(&caller.member)?;
         let expires_at = self.clock.now().plus(LINK_LIFE_MS);
-        let url = self.link_for(caller.member.key, caller.authority())?;
+        let (member, authority) = (caller.member.key, caller.authority());
+        let url = self.link_for(Session { member, authority, ends: caller.expires })?;
         Ok(SignInLink { url, expires_at: expires_at.into() })
     }
 
@@ -76,16 +80,16 @@ impl SignInService {
 
     /// Signs in by a link, which is used up.
     pub(crate) async fn sign_in(&self, secret: &str) -> Result<SignedIn, Refusal> {
-        let Some((member, authority)) = self.links.take(secret, self.clock.now()) else {
+        let Some(session) = self.links.take(secret, self.clock.now()) else {
             return Err(Refusal::new(
                 Code::Unauthorized,
                 "this link was used, or its ten minutes are over; `chorus signin` gives a new one",
             ));
         };
-        let member = self.directory.load().member(member).filter(|m| !m.removed).cloned();
+        let member = self.directory.load().member(session.member).filter(|m| !m.removed).cloned();
         let member = member.ok_or_else(|| Refusal::not_found("member"))?;
         self.audit.note(By::host(), Action::SignIn, "", Some(member.key)).await?;
-        self.session(&member, authority).await
+        self.begin(&member, session.authority, session.ends).await
     }
 
     /// `POST /v1/invitations`: makes the member where there is none, gives it its memberships, and a link that works once.
@@ -115,8 +119,7 @@ impl SignInService {
         for channel in &new.channels {
             self.channels.seat(caller, channel, &member.id, SeatPut::default()).await?;
         }
-        let (role, ttl) = (Authority::Worker, Some(INVITATION_TTL_S));
-        let token = self.tokens.hand_out(caller.by, &member, role, None, ttl).await?;
+        let token = self.tokens.invite(caller.by, &member, INVITATION_LIFE_MS).await?;
         Ok(Invitation {
             url: format!("{}/invite/{}", self.public_url, token.token),
             member: member.id.to_string(),
@@ -132,7 +135,7 @@ impl SignInService {
                 "this invitation was accepted, revoked, or is over; ask for a new one",
             )
         };
-        let caller = self.identity.identify(invitation).await.map_err(refused)?;
+        let caller = self.identity.invited(invitation).await.map_err(refused)?;
         must_be_a_person(&caller.member)?;
         Ok(caller)
     }
@@ -155,11 +158,19 @@ impl SignInService {
             self.tokens.revoke(&caller, jti).await?;
         }
         self.audit.note(By::host(), Action::SignIn, "", Some(caller.member.key)).await?;
-        self.session(&caller.member, Authority::Worker).await
+        let ends = self.clock.now().plus(USUAL_TTL_S as i64 * 1000);
+        self.begin(&caller.member, Authority::Worker, ends).await
     }
 
-    async fn session(&self, member: &Member, authority: Authority) -> Result<SignedIn, Refusal> {
-        let ttl = Some(USUAL_TTL_S);
+    /// Begins a session, of the usual time, and no longer than until `ends`.
+    async fn begin(
+        &self,
+        member: &Member,
+        authority: Authority,
+        ends: Timestamp,
+    ) -> Result<SignedIn, Refusal> {
+        let left = u64::try_from(ends.since(self.clock.now()) / 1000).unwrap_or(0);
+        let ttl = Some(left.clamp(1, USUAL_TTL_S));
         let token = self.tokens.hand_out(By::host(), member, authority, None, ttl).await?;
         Ok(SignedIn {
             url: self.public_url.to_string(),

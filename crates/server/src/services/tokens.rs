@@ -229,10 +229,33 @@ impl TokenService {
         ttl_s: Option<u64>,
     ) -> Result<Token, Refusal> {
         check_ttl(ttl_s)?;
+        let life_ms = ttl_s.unwrap_or(TTL_S) as i64 * 1000;
+        self.sign(by, member, authority, session, life_ms, false).await
+    }
+
+    /// As [`TokenService::hand_out`], an invitation, which can only be accepted.
+    pub(super) async fn invite(
+        &self,
+        by: By,
+        member: &Member,
+        life_ms: i64,
+    ) -> Result<Token, Refusal> {
+        self.sign(by, member, Authority::Worker, None, life_ms, true).await
+    }
+
+    async fn sign(
+        &self,
+        by: By,
+        member: &Member,
+        authority: Authority,
+        session: Option<Uid>,
+        life_ms: i64,
+        invitation: bool,
+    ) -> Result<Token, Refusal> {
         let _one_key = self.rotating.read().await;
         let now = self.clock.now();
         let jti = format!("{:032x}", self.id_generator.uid(now)?.0);
-        let expires = now.plus(ttl_s.unwrap_or(TTL_S) as i64 * 1000);
+        let expires = now.plus(life_ms);
         let token = self.auth.issue(&Issued {
             agent: &member.id,
             authority,
@@ -242,6 +265,7 @@ impl TokenService {
             nonce: self.id_generator.uid(now)?,
             at: now,
             expires,
+            invitation,
         })?;
         let asked = Asked {
             jti: jti.clone(),

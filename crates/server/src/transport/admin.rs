@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::browser::PAGE_POLICY;
+use super::cookie;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::services::App;
@@ -74,11 +75,14 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
     ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
 }
 
-async fn front(State(app): State<Arc<App>>) -> Result<Response, Refused> {
+async fn front(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refused> {
+    // A session that has ended is nobody's; the page is for anybody.
+    let caller = cookie::token(&headers).and_then(|token| app.identity.caller(token).ok());
     let channels = app.reads.channel_count().await?;
     let directory = app.directory();
     let members = directory.members.iter().filter(|m| !m.removed).count();
     let front = page::Front {
+        member: caller.as_ref().map(|caller| &*caller.member.id),
         workspace: &app.shared.workspace_name,
         url: &app.shared.public_url,
         channels,

@@ -4,6 +4,7 @@
 mod admin;
 mod browser;
 mod c2a;
+mod cookie;
 mod extract;
 mod guard;
 mod mcp;

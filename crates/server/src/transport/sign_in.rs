@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::sign_in::{SignIn, SignedIn};
 
 use super::browser::FORM_POLICY;
+use super::cookie;
 use super::extract::{Json, Path, read};
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
@@ -114,23 +115,10 @@ fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Respons
     let caller = app.identity.caller(&signed_in.token)?;
     let link = app.sign_ins.link(&caller)?.url;
     let mut response = shown(page::signed_in(&signed_in.member, &link));
-    let cookie = HeaderValue::from_str(&cookie(&signed_in.token, &app.shared.public_url));
-    if let Ok(mut cookie) = cookie {
-        cookie.set_sensitive(true);
+    if let Some(cookie) = cookie::of_session(&signed_in.token, &app.shared.public_url) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
-}
-
-/// The session cookie. Only over HTTPS can it have the prefix that binds it to this host.
-fn cookie(token: &str, url: &str) -> String {
-    let (prefix, secure) = match url.starts_with("https://") {
-        true => ("__Host-", "; Secure"),
-        false => ("", ""),
-    };
-    format!(
-        "{prefix}chorus_session={token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict{secure}"
-    )
 }
 
 fn shown(html: String) -> Response {

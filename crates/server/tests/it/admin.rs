@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::test_host::TestHost;
+use crate::test_host::{START, TestHost};
 
 #[tokio::test]
 async fn operations_answer_without_a_token_and_tell_no_secret() {
@@ -79,6 +79,12 @@ async fn a_look_at_the_sign_in_link_spends_nothing_and_its_button_signs_in_once(
     let again = TestHost::answer(form(path)).await;
     assert_eq!(again.refused(401), "UNAUTHORIZED");
 
+    let front =
+        host.request(Method::GET, "/").header("cookie", format!("a=b; chorus_session={token}"));
+    assert!(front.send().await.unwrap().text().await.unwrap().contains("Signed in as"));
+    let stranger = host.request(Method::GET, "/").header("cookie", "chorus_session=nonsense");
+    assert!(!stranger.send().await.unwrap().text().await.unwrap().contains("Signed in as"));
+
     // The terminal gets in by the link on the page, as JSON.
     let link = page.split("chorus login ").nth(1).unwrap().split('<').next().unwrap();
     let answer = TestHost::answer(host.request(Method::POST, path_of(&host, link))).await.ok();
@@ -95,6 +101,11 @@ async fn an_invitation_lets_one_person_in_once() {
     let asked = json!({"member": "alice", "channels": [channel["id"]]});
     let made = host.post(&op, "/v1/invitations", asked).await.ok();
     let path = path_of(&host, made["url"].as_str().unwrap()).to_owned();
+    // It is good over a restart.
+    let TestHost { running, folder, .. } = host;
+    running.stop().await;
+    let host = TestHost::open_in(folder, START).await;
+    let op = host.operator();
     let looked = host.request(Method::GET, &path).send().await.unwrap();
     assert!(looked.text().await.unwrap().contains("as @alice"));
     let accept = || host.request(Method::POST, &path).json(&json!({"display_name": "Alice A."}));
@@ -123,6 +134,41 @@ async fn an_invitation_lets_one_person_in_once() {
         TestHost::answer(host.request(Method::GET, &path)).await.refused(401),
         "UNAUTHORIZED"
     );
+}
+
+// covers: OPS-487
+#[tokio::test]
+async fn a_token_is_no_invitation_and_an_invitation_no_token() {
+    let host = TestHost::open().await;
+    host.room(&[]).await;
+    let op = host.operator();
+    for token in [host.token("ann").await, op.clone()] {
+        let path = format!("/invite/{token}");
+        for method in [Method::GET, Method::POST] {
+            let answer = TestHost::answer(host.request(method, &path)).await;
+            assert_eq!(answer.refused(401), "UNAUTHORIZED");
+        }
+        host.get(&token, "/v1/whoami").await.ok();
+    }
+    let made = host.post(&op, "/v1/invitations", json!({"member": "bob"})).await.ok();
+    let invitation = made["url"].as_str().unwrap().rsplit('/').next().unwrap();
+    let answer = host.get(invitation, "/v1/whoami").await;
+    assert_eq!(answer.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-487
+#[tokio::test]
+async fn a_session_ends_no_later_than_the_token_that_asked_for_its_link() {
+    let host = TestHost::open().await;
+    host.room(&[]).await;
+    let short = json!({"agent": "ann", "role": "worker", "ttl_s": 300});
+    let short = host.post(&host.operator(), "/v1/tokens", short).await.ok();
+    let token = short["token"].as_str().unwrap();
+    let link = host.post(token, "/v1/sign-in-links", json!({})).await.ok();
+    let path = path_of(&host, link["url"].as_str().unwrap()).to_owned();
+    let given = TestHost::answer(host.request(Method::POST, &path)).await.ok();
+    let ends = |of: &serde_json::Value| of["expires_at"].as_str().unwrap().to_owned();
+    assert!(ends(&given) <= ends(&short), "{given} after {short}");
 }
 
 #[tokio::test]

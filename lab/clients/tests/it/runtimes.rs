@@ -162,8 +162,6 @@ async fn goes_on_in_one_session(program: &str, sessions: &str) {
     let killing = std::thread::spawn(move || {
         while done.1.try_recv().is_err() {
             for process in runs(&killer) {
-                // Long enough for it to have begun.
-                std::thread::sleep(Duration::from_millis(1_000));
                 let _ = Command::new("kill").args(["-9", &process]).stderr(Stdio::null()).status();
             }
             std::thread::sleep(Duration::from_millis(50));

@@ -9,9 +9,7 @@ use std::time::Duration;
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
-use chorus_core::model::member::MemberKind;
 use chorus_wire::rest::channels::{Channel, SeatPut};
-use chorus_wire::rest::members::NewMember;
 use chorus_wire::rest::tokens::{NewToken, Token};
 use chorus_wire::time::Time;
 use serde::Serialize;
@@ -102,7 +100,7 @@ async fn set_up(args: &Args, context: &Context) -> Result {
     // Everything that may be refused, before anything is made.
     let planned = settings.with(&Entry::new(url.clone(), "…"));
     let planned = planned.map_err(|why| by_hand(why, args, &settings, &host, context))?;
-    let is_new = is_new(&client, agent).await?;
+    let is_new = lookup::agent(&client, agent).await?.is_none();
     let joins = joins(&client, agent, &args.channel).await?;
 
     if !context.print.json {
@@ -113,7 +111,7 @@ async fn set_up(args: &Args, context: &Context) -> Result {
     confirm("Do that?", args.yes)?;
 
     if is_new {
-        client.add_member(&new_agent(agent)).await?;
+        lookup::make_agent(&client, agent).await?;
     }
     for channel in &joins {
         client.seat(&channel.id, agent, &SeatPut::default()).await?;
@@ -168,20 +166,6 @@ fn write(args: &Args, url: &str, token: &Token) -> Result<Option<Entry>> {
     Ok(before)
 }
 
-/// A person is never made an agent: what the program says would be the person's words.
-async fn is_new(client: &Client, agent: &str) -> Result<bool> {
-    let known = client.members().await?.members;
-    match known.iter().find(|member| member.id == agent) {
-        None => Ok(true),
-        Some(member) if member.kind == MemberKind::Agent => Ok(false),
-        Some(_) => {
-            let why = format!("{agent} is a person, and a program works as an agent");
-            let refused = Failure::new(Code::ValidationError, why);
-            Err(refused.next("name another member with --agent; one that is new is made an agent"))
-        }
-    }
-}
-
 /// The channels of these names in which the agent is not yet.
 async fn joins(client: &Client, agent: &str, names: &[String]) -> Result<Vec<Channel>> {
     let mut joins: Vec<Channel> = Vec::new();
@@ -195,18 +179,6 @@ async fn joins(client: &Client, agent: &str, names: &[String]) -> Result<Vec<Cha
         }
     }
     Ok(joins)
-}
-
-fn new_agent(id: &str) -> NewMember {
-    NewMember {
-        id: id.to_owned(),
-        kind: MemberKind::Agent.into(),
-        handle: None,
-        display_name: None,
-        owner_id: None,
-        identities: Vec::new(),
-        token_role: None,
-    }
 }
 
 fn plan(agent: &str, is_new: bool, joins: &[Channel], ttl: Duration) -> String {
@@ -328,7 +300,11 @@ fn by_hand(
 ) -> Failure {
     let snippet = args.program.snippet(host.trim_end_matches('/'), None).text;
     let agent = args.agent.as_deref().map_or(args.program.agent(), lookup::member);
-    let token = format!("chorus token issue --agent {} --role worker --ttl 365d", line(agent));
+    let token = format!(
+        "chorus token issue --agent {} --role worker --ttl {}s",
+        line(agent),
+        args.ttl.as_secs()
+    );
     let export = format!("export CHORUS_TOKEN=$({token})");
     // The failure comes in any case.
     let _ = match context.print.json {

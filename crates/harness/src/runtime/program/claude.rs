@@ -17,14 +17,6 @@ impl Cli for Claude {
         "npm install -g @anthropic-ai/claude-code"
     }
 
-    fn may(&self, allow: Allow) -> &'static str {
-        match allow {
-            Allow::Read => "may read files there; --allow edit lets it change them",
-            Allow::Edit => "may read and change files there; --allow full lets it run commands",
-            Allow::Full => "may do everything that you may, without asking",
-        }
-    }
-
     fn arguments(&self, allow: Allow, session: Option<&str>) -> Vec<String> {
         let mut arguments = vec!["--print", "--output-format", "stream-json", "--verbose"];
         // What is not allowed is refused, since nobody is there to be asked; tools that run commands or speak to

@@ -17,14 +17,6 @@ impl Cli for Gemini {
         "npm install -g @google/gemini-cli"
     }
 
-    fn may(&self, allow: Allow) -> &'static str {
-        match allow {
-            Allow::Read => "may read files there; --allow edit lets it change them",
-            Allow::Edit => "may read and change files there; --allow full lets it run commands",
-            Allow::Full => "may do everything that you may, without asking",
-        }
-    }
-
     fn arguments(&self, allow: Allow, session: Option<&str>) -> Vec<String> {
         let mut arguments = vec!["--output-format", "stream-json", "--skip-trust"];
         // Headless, it has no tools of which it would have to ask.

@@ -55,7 +55,13 @@ trait Cli: std::fmt::Debug + Sync {
     fn install(&self) -> &'static str;
 
     /// What it may do in its folder, as the rest of a sentence.
-    fn may(&self, allow: Allow) -> &'static str;
+    fn may(&self, allow: Allow) -> &'static str {
+        match allow {
+            Allow::Read => "may read files there; --allow edit lets it change them",
+            Allow::Edit => "may read and change files there; --allow full lets it run commands",
+            Allow::Full => "may do everything that you may, without asking",
+        }
+    }
 
     /// The arguments of one run, which goes on with `session`.
     fn arguments(&self, allow: Allow, session: Option<&str>) -> Vec<String>;
