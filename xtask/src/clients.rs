@@ -1,5 +1,6 @@
 //! Real MCP clients against the release binary: the official conformance suite, Inspector, the Python and TypeScript
-//! clients, and Codex, Claude Code and Gemini CLI driven by a scripted model (`lab/clients`).
+//! clients, Codex, Claude Code and Gemini CLI driven by a scripted model, and a browser
+//! (`lab/clients`).
 //!
 //! They are installed once, at the versions of `lab/clients/kit`, beside the checkout's other caches.
 
@@ -7,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{repo, step};
+use crate::{debian, repo, step};
 
 const KIT: &str = "lab/clients/kit";
 /// What says which versions there are.
@@ -17,8 +18,8 @@ const STAMP: &str = "installed";
 
 /// Runs them. Says so when they cannot be had; in CI that is a failure.
 pub(crate) fn check() -> Result<(), String> {
-    let folder = match installed() {
-        Ok(folder) => folder,
+    let (folder, browser) = match installed().and_then(|folder| Ok((folder, browser()?))) {
+        Ok(both) => both,
         Err(why) if std::env::var_os("CI").is_some_and(|ci| ci == "true") => return Err(why),
         Err(why) => {
             eprintln!("SKIPPED: no real MCP client is tried: {why}");
@@ -28,7 +29,17 @@ pub(crate) fn check() -> Result<(), String> {
     let tests = [&["nextest", "run", "--profile", "clients"][..], &step::WORKSPACE].concat();
     let mut command = step::command(repo::cargo(), &tests);
     command.env("CHORUS_BIN", repo::release_binary("chorus")).env("CHORUS_CLIENTS", folder);
+    command.env("CHROMIUM", browser);
     step::run(command, Duration::from_secs(20 * 60))
+}
+
+/// Debian's Chromium.
+fn browser() -> Result<PathBuf, String> {
+    let program = PathBuf::from("/usr/bin/chromium");
+    if !program.exists() {
+        debian::install("chromium")?;
+    }
+    Ok(program)
 }
 
 /// Where they are, or why they are not.

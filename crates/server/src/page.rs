@@ -74,7 +74,7 @@ pub(crate) fn invitation(workspace: &str, member: &str) -> String {
 pub(crate) fn signed_in(member: &str, link: &str) -> String {
     let (member, link) = (escape(member), escape(link));
     let body = format!(
-        "<h1>You are in</h1><p class=sub>as @{member}, in this browser, for 30 days.</p>\
+        "<h1>You are in</h1><p class=sub>as @{member}, in this browser.</p>\
          <p>On your terminal, within ten minutes:</p><pre><code>chorus login {link}</code></pre>"
     );
     page("Chorus: signed in", &body)

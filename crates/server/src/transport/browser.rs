@@ -1,7 +1,8 @@
 //! What a browser is told with every answer, page and JSON alike: to guess no type, to run and load nothing, to be framed
 //! by nobody, to share it with no other origin, to send no address on, and to keep none of it.
 //!
-//! An answer that states a policy of its own keeps that one: pages have styles, and files are sandboxed.
+//! An answer that states a policy of its own keeps that one: pages have styles, files are sandboxed, and pages with a form
+//! have the browser say where the form comes from.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
@@ -14,6 +15,8 @@ const POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 /// A page may have styles, and no form sends what is on it anywhere.
 pub(super) const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
+/// With `no-referrer` a browser sends forms with `Origin: null`, as those of any other site.
+pub(super) const FORM_REFERRER: &str = "same-origin";
 /// A page with a form that this host takes.
 pub(super) const FORM_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; \
      frame-ancestors 'none'";
@@ -40,7 +43,6 @@ impl Browser {
     pub(super) fn tell(self, headers: &mut HeaderMap) {
         for (name, value) in [
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            (REFERRER_POLICY, "no-referrer"),
             (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
             // Almost every answer is what somebody said or may see, and the rest is small.
@@ -49,6 +51,7 @@ impl Browser {
             headers.insert(name, HeaderValue::from_static(value));
         }
         headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+        headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
         if self.only_https {
             headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ONLY_HTTPS));
         }

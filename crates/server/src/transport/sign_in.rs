@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::sign_in::{SignIn, SignedIn};
 
-use super::browser::FORM_POLICY;
+use super::browser::{FORM_POLICY, FORM_REFERRER};
 use super::cookie;
 use super::extract::{Json, Path, read};
 use super::openapi::{Doc, Routes};
@@ -122,5 +122,7 @@ fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Respons
 }
 
 fn shown(html: String) -> Response {
-    ([(header::CONTENT_SECURITY_POLICY, FORM_POLICY)], Html(html)).into_response()
+    let policies =
+        [(header::CONTENT_SECURITY_POLICY, FORM_POLICY), (header::REFERRER_POLICY, FORM_REFERRER)];
+    (policies, Html(html)).into_response()
 }

@@ -1,6 +1,7 @@
 //! Real clients against a real host.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod browser;
 mod conformance;
 mod delivered;
 mod house;

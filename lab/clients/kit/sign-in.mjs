@@ -1,0 +1,15 @@
+// A person with a browser: opens LINK, types NAME where a name is asked for, presses the button, and then looks at the
+// front page. Prints what the two pages say.
+import { chromium } from "playwright-core";
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+const page = await browser.newPage();
+await page.goto(process.env.LINK);
+const name = page.locator("input[name=display_name]");
+if (await name.count()) await name.fill(process.env.NAME);
+await page.locator("button").click();
+await page.waitForLoadState();
+const answer = await page.locator("body").innerText();
+await page.goto(new URL("/", process.env.LINK).href);
+console.log(JSON.stringify({ answer, front: await page.locator("body").innerText() }));
+await browser.close();
