@@ -11,6 +11,7 @@ use chorus_wire::rest::messages::Message;
 
 use crate::print::{clock, date, line, short, span, table};
 use crate::printer::{Printer, Shade};
+use crate::short_ids;
 
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;
@@ -21,7 +22,7 @@ pub(crate) fn event(print: &Printer, titles: &HashMap<String, String>, event: &E
     // What `chorus why` wants to know; other events are told to nobody.
     let id = match event.kind.as_str() {
         "message_posted" | "message_edited" => {
-            print.shade(Shade::Dim, &format!(" {}", event.event_id))
+            print.shade(Shade::Dim, &format!(" {}", short_ids::shown(&event.event_id)))
         }
         _ => String::new(),
     };
@@ -187,14 +188,14 @@ pub(crate) fn why(why: &Why) -> String {
         .collect();
     let mut text = format!(
         "{} by {} at {}: intent {}, hop {}\n",
-        why.event_id,
+        short_ids::shown(&why.event_id),
         line(&why.author),
         clock(why.created_at.0),
         why.intent.name(),
         why.hop
     );
     if let Some(cause) = &why.cause {
-        text.push_str(&format!("said in the turn of {cause}\n"));
+        text.push_str(&format!("said in the turn of {}\n", short_ids::shown(cause)));
     }
     if let Some(flow) = &why.flow {
         let member = line(&flow.member);
@@ -286,8 +287,9 @@ pub(crate) fn spaced(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     // covers: ATT-404
     #[test]

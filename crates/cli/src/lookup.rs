@@ -152,6 +152,20 @@ pub(crate) async fn make_agent(client: &Client, id: &str) -> Result {
     Ok(())
 }
 
+/// The whole id of a short one. What stands for nothing is left as it is: whoever takes it says so.
+pub(crate) async fn whole_id(client: &Client, short: &str) -> Result<String> {
+    let mut ids = client.ids(short).await?.ids;
+    match ids.len() {
+        0 => Ok(short.to_owned()),
+        1 => Ok(ids.remove(0)),
+        several => {
+            let why = format!("{short} stands for {several} ids");
+            let next = format!("name one: {}", ids.join(", "));
+            Err(Failure::new(Code::Conflict, why).next(next))
+        }
+    }
+}
+
 /// A member id as people write it, with or without `@`.
 pub(crate) fn member(name: &str) -> &str {
     name.strip_prefix('@').unwrap_or(name)

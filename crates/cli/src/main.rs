@@ -19,21 +19,25 @@ mod lines;
 mod print;
 mod printer;
 mod profiles;
+mod progress;
+mod short_ids;
 mod values;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
-
 use args::Cli;
-use commands::Context;
-
+use clap::{CommandFactory, FromArgMatches};
+use clap_complete::CompleteEnv;
+use commands::{Context, completions};
 use failure::{Failure, Result};
 use printer::Printer;
 
 fn main() -> ExitCode {
-    let parsed = help::grouped(Cli::command()).try_get_matches();
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    // A shell that completes a command asks and goes.
+    let words = CompleteEnv::with_factory(|| completions::with_names(command()));
+    words.var(completions::VARIABLE).complete();
+    let cli = match read(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(wrong) => return explain(&wrong),
     };
@@ -57,6 +61,15 @@ fn main() -> ExitCode {
     }
 }
 
+fn command() -> clap::Command {
+    help::described(help::grouped(Cli::command()))
+}
+
+fn read(words: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
+    let parsed = command().try_get_matches_from(words);
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches))
+}
+
 /// Help, the version, or what is wrong with the command line; for programs, the last is an envelope too.
 fn explain(wrong: &clap::Error) -> ExitCode {
     if !wrong.use_stderr() || !std::env::args().any(|argument| argument == "--json") {
@@ -71,7 +84,26 @@ fn explain(wrong: &clap::Error) -> ExitCode {
 
 async fn run(cli: Cli) -> Result {
     cli.target.trust()?;
+    let cli = with_whole_ids(cli).await?;
     let context = Context { print: Printer::new(cli.target.json), target: cli.target };
-
+    if context.print.is_read_by_people() && !context.target.verbose {
+        short_ids::shorten();
+    }
     cli.command.run(&context).await
+}
+
+/// The same command with whole ids in the place of short ones.
+async fn with_whole_ids(cli: Cli) -> Result<Cli> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let is_short = |word: &OsString| word.to_str().is_some_and(short_ids::is_short);
+    if !words.iter().any(is_short) {
+        return Ok(cli);
+    }
+    let client = cli.target.client()?;
+    for word in words.iter_mut().filter(|word| is_short(word)) {
+        if let Some(short) = word.to_str() {
+            *word = lookup::whole_id(&client, short).await?.into();
+        }
+    }
+    read(words).map_err(|wrong| Failure::usage(wrong.to_string()))
 }

@@ -6,6 +6,8 @@
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::text::is_unseen;
 
+use crate::short_ids;
+
 /// A text in which all is escaped that is no line of ours; shades are let through where there are any.
 pub(crate) fn harmless(text: &str, shaded: bool) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -68,20 +70,22 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Columns of equal width; the last is not padded. Without rows it is `none`, a sentence.
+/// Columns of equal width; the last is not padded, and ids are short. Without rows it is `none`, a sentence.
 pub(crate) fn table(none: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return none.to_owned();
     }
+    let short = |row: &Vec<String>| row.iter().map(|cell| short_ids::shown(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(short).collect();
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut text = String::new();
     let head = head.iter().map(|cell| (*cell).to_owned()).collect();
-    for row in std::iter::once(&head).chain(rows) {
+    for row in std::iter::once(&head).chain(&rows) {
         let mut shown = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             let pad = width - cell.chars().count();

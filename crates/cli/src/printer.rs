@@ -38,6 +38,11 @@ impl Printer {
         Self { json, colour: may_colour && std::io::stdout().is_terminal(), may_colour }
     }
 
+    /// Whether what is shown appears on a terminal.
+    pub(crate) fn is_read_by_people(&self) -> bool {
+        !self.json && std::io::stdout().is_terminal()
+    }
+
     /// Shows a value: itself as JSON, or what `human` makes of it.
     pub(crate) fn show<T: Serialize>(&self, value: &T, human: impl FnOnce(&T) -> String) -> Result {
         if self.json { self.json(value) } else { self.text(&human(value)) }

@@ -70,7 +70,7 @@ pub use doctor::doctor;
 pub use newest::Lost;
 pub use open_error::OpenError;
 pub use place::Place;
-pub use reader::{FeedEntry, Line, Moderation, Page, Readers, Start, StoredEntry, Trace};
+pub use reader::{FeedEntry, IdKind, Line, Moderation, Page, Readers, Start, StoredEntry, Trace};
 pub use repair::repair;
 pub use store::{Options, Store, open};
 pub use unread::Unread;

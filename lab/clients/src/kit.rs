@@ -48,6 +48,11 @@ impl Kit {
         command
     }
 
+    /// Where they all are.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// The folder of all programs, and of the Node that runs them.
     pub fn programs(&self) -> PathBuf {
         self.0.join("node_modules/.bin")
@@ -97,9 +102,7 @@ impl Kit {
     ) -> io::Result<Output> {
         let mut claude = Command::new(self.0.join("node_modules/.bin/claude"));
         claude.args(arguments).env_remove("CLAUDE_CONFIG_DIR");
-        claude.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
-        claude.env("ENABLE_TOOL_SEARCH", "false").env("DISABLE_AUTOUPDATER", "1");
-        claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        claude.envs(claude_asks(model));
         run(user.alone(claude)).await
     }
 
@@ -135,17 +138,27 @@ pub fn speaks_to(home: &Path, model: &str) -> io::Result<Vec<(&'static str, Stri
     fs::write(home.join(".codex/config.toml"), codex_model(model))?;
     fs::write(home.join(".gemini/settings.json"), gemini_settings())?;
     let own = |text: &str| text.to_owned();
-    Ok(vec![
+    let mut variables = claude_asks(model);
+    variables.extend([
         ("HOME", home.display().to_string()),
         ("MODEL_KEY", own("none")),
-        ("ANTHROPIC_BASE_URL", own(model)),
-        ("ANTHROPIC_API_KEY", own("none")),
-        ("DISABLE_AUTOUPDATER", own("1")),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", own("1")),
         ("GEMINI_API_KEY", own("none")),
         ("GEMINI_MODEL", own("gemini-2.5-flash")),
         ("GOOGLE_GEMINI_BASE_URL", own(model)),
-    ])
+    ]);
+    Ok(variables)
+}
+
+/// Variables with which Claude Code asks this model, and nobody else.
+pub fn claude_asks(model: &str) -> Vec<(&'static str, String)> {
+    let own = |text: &str| text.to_owned();
+    vec![
+        ("ANTHROPIC_BASE_URL", own(model)),
+        ("ANTHROPIC_API_KEY", own("none")),
+        ("ENABLE_TOOL_SEARCH", own("false")),
+        ("DISABLE_AUTOUPDATER", own("1")),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", own("1")),
+    ]
 }
 
 /// Variables of whoever runs the tests that a program must not see.

@@ -3,7 +3,8 @@
 //!
 //! The script stands in the prompt, so that the model keeps nothing: a line `SCRIPT [["tool", {…}], …]`, whose n-th
 //! call is made once the conversation holds n results, and then a closing text. An argument `"$N.path"` is taken
-//! from what call N gave, as JSON.
+//! from what call N gave, as JSON. Where a prompt has to be what a person writes, the model knows the script of its
+//! words beforehand ([`Cue`]).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,14 +32,36 @@ pub struct Model {
 /// Requests, for a look at what a program sent when a test fails.
 type Seen = Arc<Mutex<Vec<String>>>;
 
+/// What the model does when it is asked with certain words.
+#[derive(Clone, Debug)]
+pub struct Cue {
+    /// Words of the prompt.
+    pub words: &'static str,
+    /// Calls of tools, as in a script.
+    pub calls: Value,
+    /// What it says then.
+    pub says: &'static str,
+}
+
+/// Calls of tools and a closing text.
+#[derive(Debug)]
+struct Script {
+    calls: Value,
+    closing: &'static str,
+}
+
 impl Model {
     /// Listens on a free port of the loopback interface until the runtime ends.
     pub async fn start() -> std::io::Result<Self> {
+        Self::on(TcpListener::bind("127.0.0.1:0").await?, Vec::new())
+    }
+
+    /// Listens there, and knows these cues.
+    pub fn on(listener: TcpListener, cues: Vec<Cue>) -> std::io::Result<Self> {
         let seen = Seen::default();
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);
-        let app =
-            Router::new().fallback(routing::get(nothing).post(answer)).with_state(seen.clone());
+        let state = (seen.clone(), Arc::new(cues));
+        let app = Router::new().fallback(routing::get(nothing).post(answer)).with_state(state);
         tokio::spawn(async move { axum::serve(listener, app).await });
         Ok(Self { url, seen })
     }
@@ -54,7 +77,11 @@ async fn nothing() -> Json<Value> {
     Json(json!({"data": [], "models": []}))
 }
 
-async fn answer(State(seen): State<Seen>, OriginalUri(uri): OriginalUri, body: Bytes) -> Response {
+async fn answer(
+    State((seen, cues)): State<(Seen, Arc<Vec<Cue>>)>,
+    OriginalUri(uri): OriginalUri,
+    body: Bytes,
+) -> Response {
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = uri.path();
     let line = format!("{path} {}", String::from_utf8_lossy(&body));
@@ -63,12 +90,13 @@ async fn answer(State(seen): State<Seen>, OriginalUri(uri): OriginalUri, body: B
     if silent {
         std::future::pending::<()>().await;
     }
+    let script = script(&asked, &cues);
     let stream = if path.ends_with("/responses") {
-        openai(&asked)
+        openai(&asked, &script)
     } else if path.ends_with("/messages") {
-        anthropic(&asked)
+        anthropic(&asked, &script)
     } else if path.contains(":streamGenerateContent") {
-        gemini(&asked)
+        gemini(&asked, &script)
     } else if path.contains(":generateContent") {
         return Json(candidate(&json!({"text": CLOSING}))).into_response();
     } else {
@@ -77,12 +105,21 @@ async fn answer(State(seen): State<Seen>, OriginalUri(uri): OriginalUri, body: B
     ([(header::CONTENT_TYPE, "text/event-stream")], stream).into_response()
 }
 
-/// What comes next: a call of a tool by its name here, or nothing more.
-fn next(asked: &Value, results: &[Value], tools: &[String]) -> Option<(String, Value)> {
+/// The script of a request; without one there is only the closing text.
+fn script(asked: &Value, cues: &[Cue]) -> Script {
     let mut texts = Vec::new();
     collect(asked, &mut texts);
-    let script = texts.iter().find_map(|text| script_in(text))?;
-    let call = script.as_array()?.get(results.len())?;
+    let cue = cues.iter().find(|cue| texts.iter().any(|text| text.contains(cue.words)));
+    if let Some(cue) = cue {
+        return Script { calls: cue.calls.clone(), closing: cue.says };
+    }
+    let calls = texts.iter().find_map(|text| script_in(text));
+    Script { calls: calls.unwrap_or_default(), closing: CLOSING }
+}
+
+/// What comes next: a call of a tool by its name here, or nothing more.
+fn next(script: &Script, results: &[Value], tools: &[String]) -> Option<(String, Value)> {
+    let call = script.calls.as_array()?.get(results.len())?;
     let (wanted, mut arguments) = (call[0].as_str()?, call[1].clone());
     fill(&mut arguments, results);
     let plain = |name: &str| name.replace(['.', '-'], "_");
@@ -148,7 +185,7 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn openai(asked: &Value) -> String {
+fn openai(asked: &Value, script: &Script) -> String {
     let of_kind =
         |kind: &'static str| each(&asked["input"]).filter(move |item| item["type"] == kind);
     let results: Vec<Value> =
@@ -166,7 +203,7 @@ fn openai(asked: &Value) -> String {
         }
     }
     let id = format!("{}", results.len());
-    let item = match next(&asked["input"], &results, &tools) {
+    let item = match next(script, &results, &tools) {
         Some((name, arguments)) => {
             let space = tools.iter().position(|t| *t == name).and_then(|at| spaces[at].clone());
             let mut item = json!({
@@ -180,7 +217,7 @@ fn openai(asked: &Value) -> String {
         }
         None => json!({
             "type": "message", "id": "m1", "role": "assistant",
-            "content": [{"type": "output_text", "text": CLOSING}],
+            "content": [{"type": "output_text", "text": script.closing}],
         }),
     };
     let response = format!("resp_{id}");
@@ -202,7 +239,7 @@ fn openai(asked: &Value) -> String {
     .collect()
 }
 
-fn anthropic(asked: &Value) -> String {
+fn anthropic(asked: &Value, script: &Script) -> String {
     let blocks = || each(&asked["messages"]).flat_map(|message| each(&message["content"]));
     let results: Vec<Value> = blocks()
         .filter(|block| block["type"] == "tool_result")
@@ -210,7 +247,7 @@ fn anthropic(asked: &Value) -> String {
         .collect();
     let tools: Vec<String> =
         each(&asked["tools"]).filter_map(|t| t["name"].as_str().map(str::to_owned)).collect();
-    let (block, delta, why) = match next(&asked["messages"], &results, &tools) {
+    let (block, delta, why) = match next(script, &results, &tools) {
         Some((name, arguments)) => (
             json!({"type": "tool_use", "id": format!("toolu_{}", results.len()), "name": name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
@@ -218,7 +255,7 @@ fn anthropic(asked: &Value) -> String {
         ),
         None => (
             json!({"type": "text", "text": ""}),
-            json!({"type": "text_delta", "text": CLOSING}),
+            json!({"type": "text_delta", "text": script.closing}),
             "end_turn",
         ),
     };
@@ -254,7 +291,7 @@ fn candidate(part: &Value) -> Value {
     })
 }
 
-fn gemini(asked: &Value) -> String {
+fn gemini(asked: &Value, script: &Script) -> String {
     let parts = || each(&asked["contents"]).flat_map(|content| each(&content["parts"]));
     let results: Vec<Value> = parts()
         .filter_map(|part| part.get("functionResponse"))
@@ -264,9 +301,9 @@ fn gemini(asked: &Value) -> String {
         .flat_map(|tool| each(&tool["functionDeclarations"]))
         .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
         .collect();
-    let part = match next(&asked["contents"], &results, &tools) {
+    let part = match next(script, &results, &tools) {
         Some((name, arguments)) => json!({"functionCall": {"name": name, "args": arguments}}),
-        None => json!({"text": CLOSING}),
+        None => json!({"text": script.closing}),
     };
     format!("data: {}\n\n", candidate(&part))
 }

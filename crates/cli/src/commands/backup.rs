@@ -18,6 +18,7 @@ use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::date;
+use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -54,12 +55,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 }
 
 async fn make(partial: &Path, keys: &[(String, Vec<u8>)], context: &Context) -> Result<Manifest> {
+    let progress = Progress::begin(context.print, "backing up", None);
     // A host elsewhere, or the one on the folder; without one the folder is read itself.
     if given(&context.target.url).is_some() || context.target.url().is_ok() {
         backup::make(partial).map_err(failure)?;
-        let mut file = OpenOptions::new().write(true).open(partial).map_err(|e| at(partial, e))?;
+        let file = OpenOptions::new().write(true).open(partial).map_err(|e| at(partial, e))?;
         let client = context.target.client()?;
-        client.backup(|bytes| file.write_all(bytes)).await?.map_err(|e| at(partial, e))?;
+        let mut out = progress.bytes.wrap_write(&file);
+        client.backup(|bytes| out.write_all(bytes)).await?.map_err(|e| at(partial, e))?;
         file.sync_all().map_err(|e| at(partial, e))?;
     } else {
         let (place, _) = Database::default().place(context)?;

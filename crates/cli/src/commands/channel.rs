@@ -127,6 +127,7 @@ pub(crate) enum Args {
         /// public or private
         #[arg(long, value_parser = word::<Visibility>)]
         visibility: Option<Visibility>,
+        /// Whether it is put away: it can be read, and nothing more is said there
         #[arg(long)]
         archived: Option<bool>,
         /// To whom undone obligations go here, before they go to the workspace's lead

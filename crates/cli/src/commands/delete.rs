@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::failure::Result;
+use crate::short_ids;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -18,5 +19,5 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.client_as(args.act_as.as_deref()).await?;
     client.delete_message(&args.message).await?;
     let id = args.message;
-    context.print.show(&json!({ "deleted": id }), |_| format!("deleted {id}"))
+    context.print.show(&json!({ "deleted": id }), |_| format!("deleted {}", short_ids::shown(&id)))
 }

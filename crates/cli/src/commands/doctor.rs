@@ -12,6 +12,7 @@ use super::Context;
 use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::print::line;
+use crate::progress::Progress;
 
 #[derive(clap::Args, Debug, Default)]
 pub(crate) struct Args {
@@ -40,12 +41,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             none.next("name the folder of a host with --data, or its database with --database")
         );
     }
+    let progress = Progress::begin(context.print, "examining", None);
     let repairs = match args.repair {
         true => Some(repair(&place, &data).map_err(|e| Failure::here("cannot repair", e))?),
         false => None,
     };
     let report =
         verify(&place, &data, keys.as_deref()).map_err(|e| Failure::here("cannot examine", e))?;
+    drop(progress);
     if context.print.json {
         context.print.json(&as_json(&report, repairs.as_deref()))?;
     } else {

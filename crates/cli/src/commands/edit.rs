@@ -4,7 +4,7 @@ use chorus_wire::rest::messages::MessagePatch;
 
 use super::{Context, post};
 use crate::failure::Result;
-use crate::lines;
+use crate::{lines, short_ids};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -32,9 +32,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let said = lines::said(message);
         format!(
             "{} seq {}\n  {} now says: {said}{}",
-            newest.event_id,
+            short_ids::shown(&newest.event_id),
             newest.seq,
-            message.message_id,
+            short_ids::shown(&message.message_id),
             lines::told_lines(&told)
         )
     })

@@ -5,9 +5,9 @@ use chorus_core::model::event::Reason;
 use super::Context;
 use crate::ask::confirm;
 use crate::failure::Result;
-use crate::lines;
 use crate::print::{line, short};
 use crate::values::word;
+use crate::{lines, short_ids};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     context.print.show(&message, |message| {
         format!(
             "erased {}; copies made before, backups and exports, still have it",
-            message.message_id
+            short_ids::shown(&message.message_id)
         )
     })
 }

@@ -16,6 +16,7 @@ use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::line;
+use crate::progress::Progress;
 
 /// The last line is a few hundred bytes.
 const TAIL: i64 = 4_096;
@@ -57,7 +58,8 @@ async fn make(partial: &Path, args: &Args, context: &Context) -> Result<Value> {
     // What everybody said is its owner's alone.
     backup::make(partial).map_err(failure)?;
     let file = OpenOptions::new().write(true).open(partial).map_err(|e| at(partial, e))?;
-    let mut out = BufWriter::new(file);
+    let progress = Progress::begin(context.print, "exporting", None);
+    let mut out = BufWriter::new(progress.bytes.wrap_write(&file));
     if given(&context.target.url).is_some() || context.target.url().is_ok() {
         let client = context.target.client()?;
         client.export(|bytes| out.write_all(bytes)).await?.map_err(|e| at(partial, e))?;
@@ -74,7 +76,7 @@ async fn make(partial: &Path, args: &Args, context: &Context) -> Result<Value> {
         history::export(&place, &sign, now, &mut out)
             .map_err(|e| Failure::new(Code::Unavailable, format!("no export was made: {e}")))?;
     }
-    let file = out.into_inner().map_err(|e| at(partial, e.into_error()))?;
+    out.flush().map_err(|e| at(partial, e))?;
     file.sync_all().map_err(|e| at(partial, e))?;
     summary(partial)
 }

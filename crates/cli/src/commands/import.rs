@@ -17,6 +17,7 @@ use super::serve::Database;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::line;
+use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -37,9 +38,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
     let (place, _) = args.database.place(context)?;
     let file = File::open(&args.from).map_err(|e| at(&args.from, e))?;
-    let mut from = BufReader::with_capacity(1024 * 1024, file);
+    let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+    let progress = Progress::begin(context.print, "importing", length);
+    let mut from = BufReader::with_capacity(1024 * 1024, progress.bytes.wrap_read(file));
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let imported = history::import(&mut from, &place, args.signed_by.as_deref(), now);
+    drop(progress);
     let imported = imported.map_err(|wrong| match wrong {
         Wrong::Line { .. } => {
             let message = format!("{}, {wrong}", args.from.display());

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Context, go_on};
 use crate::failure::Result;
 use crate::print::{clock, line, short};
-use crate::{lines, lookup};
+use crate::{lines, lookup, short_ids};
 
 /// Events looked through in each channel.
 const UNREAD: u32 = 200;
@@ -85,10 +85,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let text = event.message.as_ref().map(lines::said).unwrap_or_default();
             let (who, text) = (line(&event.actor.id), short(&text, 200));
             let at = clock(event.created_at.0);
-            format!("unread  {at} {} {who}: {text}  {}", place(&event.conversation), event.event_id)
+            format!(
+                "unread  {at} {} {who}: {text}  {}",
+                place(&event.conversation),
+                short_ids::shown(&event.event_id)
+            )
         });
         let paused = mail.paused.iter().map(|pause| {
-            let (id, title) = (go_on::id(pause), go_on::title(pause));
+            let (id, title) = (short_ids::shown(go_on::id(pause)), go_on::title(pause));
             let said = pause.unattended;
             format!("paused  agents have said {said} messages: chorus continue {id}  {title}")
         });
@@ -109,7 +113,7 @@ fn waiting(one: &Open, place: &str) -> String {
         clock(delivery.created_at.0),
         one.author.as_deref().map(line).unwrap_or_default(),
         short(one.text.as_deref().unwrap_or_default(), 200),
-        delivery.event_id,
+        short_ids::shown(&delivery.event_id),
         line(&delivery.receipt.state),
         line(&delivery.reason)
     )

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::Context;
 use crate::args::Cli;
 use crate::failure::{Failure, Result};
+use crate::help::described;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -14,7 +15,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    let mut command = Cli::command();
+    let mut command = described(Cli::command());
     command.build();
     for name in &args.command {
         let found = command.find_subcommand(name).cloned();

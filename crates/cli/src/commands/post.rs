@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Context, asset};
 use crate::failure::{Failure, Result};
 use crate::values::word;
-use crate::{lines, lookup};
+use crate::{lines, lookup, short_ids};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -111,7 +111,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 fn receipt(posted: &Posted) -> String {
     let again = if posted.duplicate { " (posted before under this key)" } else { "" };
-    let mut text = format!("{} seq {}{again}", posted.event_id, posted.seq);
+    let mut text = format!("{} seq {}{again}", short_ids::shown(&posted.event_id), posted.seq);
     for told in &posted.told {
         text.push_str(&format!("\n  told {}", lines::told(told)));
     }

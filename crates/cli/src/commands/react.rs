@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::failure::Result;
+use crate::short_ids;
 use crate::values::word;
 
 #[derive(clap::Args, Debug)]
@@ -37,7 +38,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     context.print.show(&answer, |answer| {
         let glyph = signal.default_glyph();
         match &answer.event_id {
-            Some(_) => format!("{glyph} {} on {}", signal.name(), args.message),
+            Some(_) => format!("{glyph} {} on {}", signal.name(), short_ids::shown(&args.message)),
             None => format!("{glyph} {} was there already", signal.name()),
         }
     })

@@ -11,6 +11,7 @@ use super::{Context, backup as taken};
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::line;
+use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -32,11 +33,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         (None, url) => return put_back(url.as_deref().unwrap_or_default(), context),
     };
     let data = context.target.data()?;
+    let progress = Progress::begin(context.print, "restoring", None);
     let restored = backup::restore(&from, &data).map_err(|error| {
         let folder = matches!(error, backup::BackupError::Folder(_));
         let failure = taken::failure(error);
         if folder { failure.next("name a new folder with --data DIR") } else { failure }
     })?;
+    drop(progress);
     let shown = taken::as_json(&data, &restored);
     context.print.show(&shown, |_| taken::as_text("restored to", &data, &restored))
 }

@@ -7,10 +7,10 @@ use chorus_wire::rest::search::{Hit, Scope, Search};
 
 use super::Context;
 use crate::failure::Result;
-use crate::lookup;
 use crate::print::{date, line};
 use crate::printer::{Printer, Shade};
 use crate::values::span;
+use crate::{lookup, short_ids};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -98,7 +98,7 @@ fn one(print: &Printer, hit: &Hit) -> String {
         print.shade(Shade::Cyan, &format!("#{}", line(&hit.title))),
         line(&hit.author.id),
         pieces.collect::<String>(),
-        print.shade(Shade::Dim, &hit.event_id),
+        print.shade(Shade::Dim, &short_ids::shown(&hit.event_id)),
     )
 }
 

@@ -7,9 +7,9 @@ use clap::Subcommand;
 
 use super::Context;
 use crate::failure::Result;
-use crate::lookup;
 use crate::print::{line, table};
 use crate::values::word;
+use crate::{lookup, short_ids};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -120,12 +120,12 @@ fn one(thread: &Thread) -> String {
     let work = thread.work.as_ref().map(super::thread_work::shown).unwrap_or_default();
     format!(
         "{} {:?} ({}, {}, owner {}) in {}: {}{work}",
-        thread.id,
+        short_ids::shown(&thread.id),
         line(&thread.title),
         thread.kind.name(),
         thread.status.name(),
         thread.owner.as_deref().map_or("nobody".to_owned(), line),
-        thread.conversation,
+        short_ids::shown(&thread.conversation),
         people.join(", ")
     )
 }

@@ -22,6 +22,7 @@ const LONG: Duration = Duration::from_millis(2_500);
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
+    /// How the agent behaves
     #[arg(value_enum)]
     persona: Persona,
 }

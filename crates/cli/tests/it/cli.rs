@@ -56,6 +56,14 @@ pub(crate) fn run(command: &mut Command) -> Ran {
 }
 
 /// A command that goes on, with the lines it prints.
+/// A command at a terminal of its own, and that terminal.
+pub(crate) fn terminal(command: &mut Command) -> (Child, File) {
+    let pty = nix::pty::openpty(None, None).unwrap();
+    let end = || Stdio::from(pty.slave.try_clone().unwrap());
+    let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+    (child, File::from(pty.master))
+}
+
 pub(crate) struct Going {
     pub(crate) child: Child,
     lines: mpsc::Receiver<String>,
@@ -70,10 +78,7 @@ impl Going {
 
     /// A command at a terminal of its own, and what types there.
     pub(crate) fn at_a_terminal(command: &mut Command) -> (Self, File) {
-        let pty = nix::pty::openpty(None, None).unwrap();
-        let end = || Stdio::from(pty.slave.try_clone().unwrap());
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
-        let master = File::from(pty.master);
+        let (child, master) = terminal(command);
         (Self::reading(child, master.try_clone().unwrap()), master)
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::cli::{Going, Ran, chorus, run, words};
+use crate::cli::{Going, Ran, chorus, run, terminal, words};
 use crate::host::Host;
 
 /// `chorus`, in a folder, for a user whose configuration is in `home`.
@@ -68,6 +68,74 @@ fn four_lines_make_a_workspace_with_a_colleague_and_an_agent_that_answers() {
     let status = there(&["status"]).ok();
     assert!(status.out.contains("(online: builder)"), "{}", status.out);
     drop((serving, joined, tail));
+}
+
+// covers: OPS-489
+#[test]
+fn an_id_is_short_on_a_terminal_and_is_taken_as_it_is_shown() {
+    let host = Host::with_room(&[]);
+    let posted = host.post("is the deploy done?");
+    let id = posted["event_id"].as_str().unwrap().to_owned();
+    let short = format!("evt_…{}", &id[id.len() - 7..]);
+    let mut search = chorus();
+    search.args(["search", "deploy", "--data"]).arg(host.data());
+    let (search, _) = Going::at_a_terminal(&mut search);
+    let line = search.wait(|line| line.contains("alice").then(|| line.to_owned()));
+    assert!(line.contains(&short) && !line.contains(&id), "{line}");
+    let mut verbose = chorus();
+    verbose.args(["search", "deploy", "--verbose", "--data"]).arg(host.data());
+    let (verbose, _) = Going::at_a_terminal(&mut verbose);
+    verbose.wait(|line| line.contains(&id).then_some(()));
+    assert!(host.run(&["search", "deploy"]).ok().out.contains(&id), "programs are given whole ids");
+
+    let whole = host.run(&["why", &id]).ok().out;
+    let dots = short.replace('…', "...");
+    for written in [&short, &dots, &short.replace('…', ""), &id[..30].to_owned()] {
+        assert_eq!(host.run(&["why", written]).ok().out, whole, "{written}");
+    }
+    host.run(&["edit", &short, "is it done?"]).ok();
+    assert!(host.run(&["search", "done"]).ok().out.contains("is it"), "it was edited");
+
+    // Two that begin alike: ids begin with the time.
+    let other = host.post("and the other one?");
+    let other = other["event_id"].as_str().unwrap();
+    let same = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let ambiguous = &id[..same];
+    refused(&host.run(&["why", ambiguous]), 1, &["stands for", &id, other]);
+    refused(&host.run(&["why", "evt_…00000000"]), 1, &["no such event"]);
+
+    // Nobody learns of what is said where they may not read.
+    host.run(&["member", "create", "eve", "--kind", "human"]).ok();
+    host.run(&["channel", "create", "board", "--visibility", "private"]).ok();
+    let secret = host.json(&["post", "board", "the numbers"]);
+    let secret = secret["event_id"].as_str().unwrap();
+    let token = host.run(&["token", "issue", "--agent", "eve", "--role", "worker"]).ok().out;
+    let short = format!("evt_…{}", &secret[secret.len() - 9..]);
+    host.run(&["why", &short]).ok();
+    let refusal = host.run(&["why", &short, "--token", token.trim()]);
+    assert!(refusal.code == 1 && !refusal.err.contains(secret), "{}", refusal.err);
+}
+
+// covers: OPS-490
+#[test]
+fn what_takes_its_time_shows_how_far_it_is_on_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = folder.path().join("export");
+    nix::unistd::mkfifo(&export, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut import = chorus();
+    import.arg("import").arg(&export).arg("--data").arg(folder.path().join("data"));
+    let (mut child, mut terminal) = terminal(&mut import);
+    // Opened, and nothing comes yet.
+    let mut writer = fs::File::options().write(true).open(&export).unwrap();
+    let mut shown = String::new();
+    while !shown.contains("importing") {
+        let mut bytes = [0; 256];
+        let read = std::io::Read::read(&mut terminal, &mut bytes).unwrap();
+        shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+    std::io::Write::write_all(&mut writer, b"no export\n").unwrap();
+    drop(writer);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 // covers: OPS-483

@@ -1,32 +1,54 @@
 //! What a shell and a reader of manuals are given.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::cli::{chorus, run};
+use crate::host::Host;
 
 // covers: OPS-63
 #[test]
 fn bash_completes_commands_options_and_words() {
-    let script = run(chorus().args(["completions", "bash"])).ok().out;
-    let ask = |words: &[&str]| {
-        let words_list = words.iter().map(|w| format!("'{w}'")).collect::<Vec<_>>().join(" ");
-        let program = format!(
-            "{script}\nCOMP_WORDS=({words_list}); COMP_CWORD={}; _chorus chorus '{}' '{}'; echo \"${{COMPREPLY[@]}}\"",
-            words.len() - 1,
-            words[words.len() - 1],
-            words[words.len() - 2],
-        );
-        // By a file: one argument has at most 128 KiB.
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(program.as_bytes()).unwrap();
-        let out = Command::new("bash").arg("--norc").arg(file.path()).output().unwrap();
-        assert!(out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
-        String::from_utf8(out.stdout).unwrap().trim().to_owned()
-    };
+    let ask = |words: &[&str]| completed(words, Path::new("/nonexistent"));
     assert_eq!(ask(&["chorus", "dead"]), "dead-letters");
     assert_eq!(ask(&["chorus", "token", "rev"]), "revoke");
     assert_eq!(ask(&["chorus", "serve", "--list"]), "--listen");
+    assert_eq!(ask(&["chorus", "post", "op"]), "", "there is no host to be asked");
+}
+
+// covers: OPS-63
+#[test]
+fn bash_completes_the_names_of_channels_and_members() {
+    let host = Host::with_room(&["scout"]);
+    host.run(&["channel", "create", "openings"]).ok();
+    host.run(&["channel", "create", "opera"]).ok();
+    host.run(&["channel", "set", "opera", "--archived", "true"]).ok();
+    let ask = |words: &[&str]| completed(words, &host.data());
+    assert_eq!(ask(&["chorus", "post", "o"]), "ops openings");
+    assert_eq!(ask(&["chorus", "search", "--in", "op"]), "ops openings");
+    assert_eq!(ask(&["chorus", "channel", "add", "ops", "al"]), "alice");
+    assert_eq!(ask(&["chorus", "mail", "--agent", "sc"]), "scout");
+    assert_eq!(ask(&["chorus", "mail", "--agent", "@sc"]), "@scout");
+}
+
+/// What bash makes of a command whose last word has just been begun.
+fn completed(words: &[&str], data: &Path) -> String {
+    let script = run(chorus().args(["completions", "bash"])).ok().out;
+    let list = words.iter().map(|w| format!("'{w}'")).collect::<Vec<_>>().join(" ");
+    let (count, begun) = (words.len() - 1, words[words.len() - 1]);
+    let program = format!(
+        "{script}\nCOMP_WORDS=({list}); COMP_CWORD={count}; COMP_TYPE=9\n\
+         _clap_complete_chorus chorus '{begun}' '{}'; echo \"${{COMPREPLY[@]}}\"",
+        words[words.len() - 2],
+    );
+    let program_folder = Path::new(env!("CARGO_BIN_EXE_chorus")).parent().unwrap();
+    let path = format!("{}:{}", program_folder.display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", &program]).env("PATH", path).env("CHORUS_DATA", data);
+    let out = bash.env("XDG_CONFIG_HOME", "/nonexistent").output().unwrap();
+    assert!(out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 // covers: OPS-63
@@ -35,7 +57,7 @@ fn other_shells_are_given_a_script_and_unknown_ones_a_refusal() {
     let zsh = run(chorus().args(["completions", "zsh"])).ok().out;
     assert!(zsh.starts_with("#compdef chorus"));
     let fish = run(chorus().args(["completions", "fish"])).ok().out;
-    assert!(fish.contains("complete -c chorus"));
+    assert!(fish.contains("complete") && fish.contains("--command chorus"));
     let wrong = run(chorus().args(["completions", "tcsh", "--json"]));
     assert_eq!(wrong.code, 2);
     assert_eq!(wrong.json()["error"]["code"], "VALIDATION_ERROR");

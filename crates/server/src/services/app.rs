@@ -43,6 +43,7 @@ use super::schedules::ScheduleService;
 use super::search::SearchService;
 use super::sessions::SessionService;
 use super::shared::Shared;
+use super::short_ids::ShortIds;
 use super::sign_ins::SignInService;
 use super::stimuli::StimulusService;
 use super::streams::StreamService;
@@ -84,6 +85,7 @@ pub(crate) struct App {
     pub(crate) explanations: Arc<ExplanationService>,
     pub(crate) inboxes: Arc<InboxService>,
     pub(crate) operator: Arc<Operator>,
+    pub(crate) short_ids: ShortIds,
     pub(crate) sign_ins: Arc<SignInService>,
     pub(crate) pauses: Arc<PauseService>,
     pub(crate) projects: Arc<ProjectService>,

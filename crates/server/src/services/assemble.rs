@@ -39,6 +39,7 @@ use super::schedules::ScheduleService;
 use super::search::SearchService;
 use super::sessions::SessionService;
 use super::shared::Shared;
+use super::short_ids::ShortIds;
 use super::sign_ins::SignInService;
 use super::stimuli::StimulusService;
 use super::streams::StreamService;
@@ -310,6 +311,7 @@ impl App {
             identity: identity.clone(),
             tokens: tokens.clone(),
         });
+        let short_ids = ShortIds { messages: messages.clone(), threads: threads.clone() };
         let sign_ins = Arc::new(SignInService {
             audit: audit.clone(),
             channels: channels.clone(),
@@ -412,6 +414,7 @@ impl App {
             explanations,
             inboxes,
             operator,
+            short_ids,
             sign_ins,
             pauses,
             projects,

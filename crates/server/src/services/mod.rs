@@ -22,6 +22,7 @@ mod names;
 pub(crate) mod operator;
 pub(crate) mod posts;
 mod shared;
+pub(crate) mod short_ids;
 pub(crate) mod sign_ins;
 
 pub(crate) mod callbacks;

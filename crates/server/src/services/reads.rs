@@ -308,7 +308,6 @@ impl Reads {
         here.map(|(_, thread)| thread.key).ok_or_else(|| Refusal::not_found("thread"))
     }
 
-    /// How many conversations there are.
     /// How many channels there are; the store is asked only after another host may have made some.
     pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
         let now = self.clock.now();

@@ -9,6 +9,7 @@ pub(crate) mod entries;
 mod feed;
 mod moderation;
 mod pool;
+mod short_ids;
 mod trail;
 
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub use entries::{Line, Page, Start, StoredEntry};
 pub use feed::FeedEntry;
 pub use moderation::Moderation;
 use pool::Pool;
+pub use short_ids::IdKind;
 pub use trail::Trace;
 
 /// The handle of the readers; cheap to clone.

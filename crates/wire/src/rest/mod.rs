@@ -32,6 +32,7 @@ pub mod claims;
 pub mod cursors;
 pub mod deliveries;
 pub mod digests;
+pub mod ids;
 pub mod inboxes;
 
 pub mod sessions;

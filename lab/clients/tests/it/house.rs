@@ -85,6 +85,6 @@ impl Drop for House {
     }
 }
 
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     std::env::var_os("CHORUS_BIN").expect("CHORUS_BIN is the binary under test").into()
 }

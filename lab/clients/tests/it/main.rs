@@ -1,9 +1,11 @@
 //! Real clients against a real host.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bare_machine;
 mod browser;
 mod conformance;
 mod delivered;
+mod first_hour;
 mod house;
 mod libraries;
 mod programs;

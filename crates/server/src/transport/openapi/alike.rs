@@ -114,6 +114,7 @@ const ROWS: &[(&str, &[Like])] = &[
     // What no tool does.
     ("front_page", NONE),
     ("openapi", NONE),
+    ("list_ids", NONE),
     ("health", NONE),
     ("ready", NONE),
     ("metrics", NONE),

@@ -55,6 +55,10 @@ pub(super) fn meaning(path: &str, name: &str) -> Option<(&'static str, &'static 
             ("The secret of a connection string.", "sk_3f1c9a")
         }
         "secret" => ("The secret of the link.", "3f1c9a"),
+        "short" => (
+            "A short id: `ch_`, `evt_`, `msg_` or `th_`, and at least four of its first or last digits.",
+            "evt_…8293a4b5",
+        ),
         "schedule" => ("The schedule: `sch_…`.", "sch_0192f0c1a2b37c4d8e5f60718293a4c1"),
         "stimulus" => ("The stimulus: `stm_…`.", "stm_0192f0c1a2b37c4d8e5f60718293a4b5"),
         "subject" => (

@@ -1,25 +1,44 @@
-//! `/v1/search`.
+//! `/v1/search`, and `/v1/ids` for ids that a terminal has shortened.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::model::error::Code;
+use chorus_wire::rest::ids::Ids;
 use chorus_wire::rest::search::{Found, Search};
 
 use crate::services::App;
-use crate::transport::extract::{Bearer, Json, Query, Reply};
+use crate::transport::extract::{Bearer, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
 pub(super) fn routes() -> Routes {
-    Routes::of("search", include_str!("examples/search.json")).get(
-        "/v1/search",
-        search,
-        Doc::new(
-            "search",
-            "Messages that hold words, among those that the caller may see, best first.",
+    Routes::of("search", include_str!("examples/search.json"))
+        .get(
+            "/v1/search",
+            search,
+            Doc::new(
+                "search",
+                "Messages that hold words, among those that the caller may see, best first.",
+            )
+            .refuses(&[Code::NotFound, Code::PayloadTooLarge]),
         )
-        .refuses(&[Code::NotFound, Code::PayloadTooLarge]),
-    )
+        .get(
+            "/v1/ids/{short}",
+            ids,
+            Doc::new(
+                "list_ids",
+                "The ids that begin or end with the digits of a short one, such as `evt_…f622a32`, among those that \
+                 the caller may see: conversations, messages and threads.",
+            ),
+        )
+}
+
+async fn ids(
+    State(app): State<Arc<App>>,
+    Bearer(caller): Bearer,
+    Path(short): Path<String>,
+) -> Reply<Ids> {
+    Ok(Json(app.short_ids.whole(&caller, &short).await?))
 }
 
 async fn search(
