@@ -1,6 +1,8 @@
 //! `chorus join`: an agent's harness on this machine. It takes the agent's deliveries, runs the runtime for
 //! each turn, and brings back what it says; stopped and started again, it goes on where it was.
 
+use std::fs;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Context, serve};
+use crate::ask::line;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::lookup;
@@ -32,7 +35,8 @@ pub(crate) struct Args {
     /// Where it works [default: the current folder]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// What claude, codex or gemini may do there: read files, edit them, or everything that you may [default: read]
+    /// What claude, codex or gemini may do there: read files, edit them, or everything that you may [default: what you
+    /// answered when it joined first, else read]
     #[arg(long, value_name = "WHAT", value_parser = allowed)]
     allow: Option<Allow>,
     /// A channel to put it into; may be given again [default: general, for an agent that is new]
@@ -72,6 +76,9 @@ enum Answers {
     Program(String),
 }
 
+/// A file of the state folder: what the program may do, as a person has agreed.
+const AGREED: &str = "allow";
+
 /// A token issued here is of so many seconds; it is renewed by issuing another.
 const TTL_S: u64 = 24 * 3_600;
 
@@ -84,7 +91,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     };
     let url = context.target.url()?;
     let folder = working_folder(args.folder.as_deref())?;
-    let runtime = runtime(args.runtime, args.allow)?;
+    let runtime = runtime(args.runtime, args.allow, &folder, &state)?;
     let mut options = Options::new(url, String::new(), agent, state, runtime);
     options.folder = folder;
     options.session = args.session;
@@ -234,7 +241,7 @@ fn working_folder(given: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// What is to answer, once it is known that this machine has it.
-fn runtime(answers: Answers, allow: Option<Allow>) -> Result<Runtime> {
+fn runtime(answers: Answers, allow: Option<Allow>, folder: &Path, state: &Path) -> Result<Runtime> {
     let name = match answers {
         Answers::Command(line) if allow.is_none() => return Ok(Runtime::Command { line }),
         Answers::Command(_) => {
@@ -244,8 +251,14 @@ fn runtime(answers: Answers, allow: Option<Allow>) -> Result<Runtime> {
         Answers::Program(name) => name,
     };
     let path = std::env::var_os("PATH").unwrap_or_default();
-    match Program::find(&name, allow.unwrap_or(Allow::Read), &path) {
-        Some(Ok(program)) => Ok(Runtime::Program(program)),
+    match Program::find(&name, &path) {
+        Some(Ok(program)) => {
+            let allow = match allow {
+                Some(allow) => allow,
+                None => agreed(&name, folder, state)?,
+            };
+            Ok(Runtime::Program(program.that_may(allow)))
+        }
         Some(Err(missing)) => {
             let why = format!("{name} is not installed, or not in a folder of PATH");
             let install = format!("install it with: {}", missing.install);
@@ -253,6 +266,27 @@ fn runtime(answers: Answers, allow: Option<Allow>) -> Result<Runtime> {
         }
         None => Err(Failure::usage(format!("there is no runtime {name}"))),
     }
+}
+
+/// What the program may do: what was agreed to earlier, else what the person at the terminal says now, which is kept for
+/// the next time. Where nobody sits it may read.
+fn agreed(name: &str, folder: &Path, state: &Path) -> Result<Allow> {
+    let kept = state.join(AGREED);
+    if let Ok(word) = fs::read_to_string(&kept) {
+        let damaged = |why| Failure::usage(format!("{}: {why}", kept.display()));
+        let next = "remove that file, or say it with --allow";
+        return allowed(word.trim()).map_err(|why| damaged(why).next(next));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Ok(Allow::Read);
+    }
+    let folder = folder.display();
+    let word = line(&format!("What may {name} do in {folder}: read, edit or full? [read] "))?;
+    let word = if word.is_empty() { "read" } else { word.as_str() };
+    let allow = allowed(word).map_err(Failure::usage)?;
+    let wrote = fs::create_dir_all(state).and_then(|()| fs::write(&kept, word));
+    wrote.map_err(|e| Failure::here(&format!("cannot write {}", kept.display()), e))?;
+    Ok(allow)
 }
 
 fn answers(text: &str) -> std::result::Result<Answers, String> {

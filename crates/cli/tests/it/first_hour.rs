@@ -106,7 +106,7 @@ fn an_id_is_short_on_a_terminal_and_is_taken_as_it_is_shown() {
 
     // Nobody learns of what is said where they may not read.
     host.run(&["member", "create", "eve", "--kind", "human"]).ok();
-    host.run(&["channel", "create", "board", "--visibility", "private"]).ok();
+    host.run(&["channel", "create", "board", "--private"]).ok();
     let secret = host.json(&["post", "board", "the numbers"]);
     let secret = secret["event_id"].as_str().unwrap();
     let token = host.run(&["token", "issue", "--agent", "eve", "--role", "worker"]).ok().out;

@@ -1,6 +1,7 @@
 //! `chorus join` with a program made for agents, by a stand-in for Claude Code; the real ones are tried in
 //! `lab/clients`.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -51,6 +52,27 @@ impl Desk {
     fn refused(&self, options: &[&str]) -> Ran {
         run(&mut self.command(options))
     }
+}
+
+// covers: OPS-523
+#[test]
+fn who_joins_from_a_terminal_is_asked_once_what_the_program_may_do() {
+    let desk = Desk::new(CLAUDE);
+    let joins = ["--runtime", "claude"];
+    let (mut harness, mut typed) = Going::at_a_terminal(&mut desk.command(&joins));
+    typed.write_all(b"change\r").unwrap();
+    harness.wait(|line| line.contains("it is read, edit or full").then_some(()));
+    assert_eq!(harness.child.wait().unwrap().code(), Some(2));
+    let (harness, mut typed) = Going::at_a_terminal(&mut desk.command(&joins));
+    typed.write_all(b"edit\r").unwrap();
+    harness.wait(|line| line.contains("may read and change files there").then_some(()));
+    drop(harness);
+    // Neither asked again, nor forgotten.
+    let harness = desk.join(&joins);
+    harness.wait(|line| line.contains("may read and change files there").then_some(()));
+    drop(harness);
+    let harness = desk.join(&[&joins[..], &["--allow", "read"]].concat());
+    harness.wait(|line| line.contains("may read files there").then_some(()));
 }
 
 fn answer(tail: &Going) -> String {

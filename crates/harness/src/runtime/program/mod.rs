@@ -112,15 +112,20 @@ impl Program {
         ALL.iter().map(|cli| cli.name())
     }
 
-    /// Looks for the program in the folders of `path`; none where no program has this name.
-    pub fn find(name: &str, allow: Allow, path: &std::ffi::OsStr) -> Option<Result<Self, Missing>> {
+    /// The same, which may do more or less than read.
+    pub fn that_may(self, allow: Allow) -> Self {
+        Self { allow, ..self }
+    }
+
+    /// Looks for the program in the folders of `path`, to read; none where no program has this name.
+    pub fn find(name: &str, path: &std::ffi::OsStr) -> Option<Result<Self, Missing>> {
         let cli = *ALL.iter().find(|cli| cli.name() == name)?;
         let mut files = std::env::split_paths(path).map(|folder| folder.join(cli.name()));
         let missing = Missing { name: cli.name(), install: cli.install() };
         let found = files.find(|file| is_executable(file)).ok_or(missing);
         // A folder of PATH may be given from here, and the program is run from another.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        Some(found.map(|path| Self { cli, path: whole(path), allow }))
+        Some(found.map(|path| Self { cli, path: whole(path), allow: Allow::Read }))
     }
 
     pub fn name(&self) -> &'static str {

@@ -123,7 +123,7 @@ fn stand_in(folder: &Path, script: &str) -> Program {
     let file = folder.join("claude");
     std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    Program::find("claude", Allow::Read, folder.as_os_str()).unwrap().unwrap()
+    Program::find("claude", folder.as_os_str()).unwrap().unwrap()
 }
 
 fn work(folder: &Path, session: Option<&str>) -> Work {
@@ -230,8 +230,8 @@ fn a_program_that_is_not_there_says_how_it_is_installed() {
     std::fs::create_dir(folder.path().join("codex")).unwrap();
     std::fs::write(folder.path().join("gemini"), "").unwrap();
     for name in Program::names() {
-        let missing = Program::find(name, Allow::Read, folder.path().as_os_str()).unwrap();
+        let missing = Program::find(name, folder.path().as_os_str()).unwrap();
         assert!(missing.unwrap_err().install.starts_with("npm install -g @"), "{name}");
     }
-    assert!(Program::find("llm", Allow::Read, OsStr::new("/bin")).is_none());
+    assert!(Program::find("llm", OsStr::new("/bin")).is_none());
 }
