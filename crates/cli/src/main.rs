@@ -21,6 +21,7 @@ mod printer;
 mod profiles;
 mod progress;
 mod short_ids;
+mod terminal;
 mod values;
 
 use std::ffi::OsString;
@@ -87,7 +88,7 @@ async fn run(cli: Cli) -> Result {
     let cli = with_whole_ids(cli).await?;
     let context = Context { print: Printer::new(cli.target.json), target: cli.target };
     if context.print.is_read_by_people() && !context.target.verbose {
-        short_ids::shorten();
+        terminal::is_read();
     }
     cli.command.run(&context).await
 }

@@ -5,8 +5,12 @@
 
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::text::is_unseen;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::short_ids;
+use crate::{short_ids, terminal};
+
+/// Columns of a table below which nothing is cut.
+const NARROWEST: usize = 12;
 
 /// A text in which all is escaped that is no line of ours; shades are let through where there are any.
 pub(crate) fn harmless(text: &str, shaded: bool) -> String {
@@ -70,32 +74,73 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Columns of equal width; the last is not padded, and ids are short. Without rows it is `none`, a sentence.
+/// Columns of equal width; the last is not padded. On a terminal ids are short, and what people wrote is cut until a
+/// row fits a line. Without rows it is `none`, a sentence.
 pub(crate) fn table(none: &str, head: &[&str], rows: &[Vec<String>]) -> String {
+    table_within(terminal::columns().unwrap_or(usize::MAX), none, head, rows)
+}
+
+fn table_within(columns: usize, none: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return none.to_owned();
     }
     let short = |row: &Vec<String>| row.iter().map(|cell| short_ids::shown(cell)).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(short).collect();
-    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
+    let mut widths: Vec<usize> = head.iter().map(|cell| cell.width()).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.width());
         }
     }
+    fit(columns, &mut widths, &rows);
     let mut text = String::new();
     let head = head.iter().map(|cell| (*cell).to_owned()).collect();
     for row in std::iter::once(&head).chain(&rows) {
         let mut shown = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            let pad = width - cell.chars().count();
-            shown.push_str(cell);
+            let cell = cut(cell, *width);
+            let pad = width.saturating_sub(cell.width());
+            shown.push_str(&cell);
             shown.extend(std::iter::repeat_n(' ', pad + 2));
         }
         text.push_str(shown.trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Makes columns narrower until a row fits, the widest first. A column of single words, such as names and ids, stays whole,
+/// since people type them.
+fn fit(columns: usize, widths: &mut [usize], rows: &[Vec<String>]) {
+    let is_prose = |column: usize| {
+        rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.contains(' ')))
+    };
+    let prose: Vec<usize> = (0..widths.len()).filter(|column| is_prose(*column)).collect();
+    let gaps = 2 * widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + gaps > columns {
+        let Some(widest) = prose.iter().copied().max_by_key(|column| widths[*column]) else {
+            return;
+        };
+        if widths[widest] <= NARROWEST {
+            return;
+        }
+        widths[widest] -= 1;
+    }
+}
+
+/// A text of at most so many columns.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for c in text.chars() {
+        if shown.width() + c.width().unwrap_or(0) + 1 > columns {
+            break;
+        }
+        shown.push(c);
+    }
+    shown + "…"
 }
 
 /// The time of day where the reader is.
@@ -154,6 +199,18 @@ mod tests {
         assert_eq!(line("in\u{200b}ci\u{feff}dents\u{9b}"), "in\\u{200b}ci\\u{feff}dents\\u{9b}");
         assert_eq!(short("abcdef", 3), "abc…");
         assert_eq!(short("abc", 3), "abc");
+    }
+
+    // covers: OPS-489
+    #[test]
+    fn what_people_wrote_is_cut_until_a_row_fits_a_line() {
+        let id = format!("apr_{}", "0".repeat(32));
+        let row = vec![id.clone(), "a long story ".repeat(9), "名前は とても 長い".to_owned()];
+        let shown = table_within(80, "none", &["ID", "WHAT", "NAME"], std::slice::from_ref(&row));
+        assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
+        assert!(shown.contains(&id) && shown.contains("a long st"), "{shown}");
+        let whole = table_within(usize::MAX, "none", &["ID", "WHAT", "NAME"], &[row]);
+        assert!(!whole.contains('…'), "{whole}");
     }
 
     #[test]

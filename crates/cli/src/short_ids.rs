@@ -1,6 +1,6 @@
 //! Short ids, as git has them: `evt_…f622a32` is shown on a terminal, and taken wherever an id is.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::terminal;
 
 /// What the host can complete.
 const PREFIXES: [&str; 4] = ["ch_", "evt_", "msg_", "th_"];
@@ -11,17 +11,10 @@ const SHOWN: usize = 7;
 /// Digits that must at least be written.
 const FEWEST: usize = 4;
 
-static SHORTENS: AtomicBool = AtomicBool::new(false);
-
-/// Has ids shown short from now on. Programs that read our output are given whole ones.
-pub(crate) fn shorten() {
-    SHORTENS.store(true, Ordering::Relaxed);
-}
-
-/// The id as it is shown; what is no id stays as it is.
+/// The id as it is shown: short to people, whole to programs. What is no id stays as it is.
 pub(crate) fn shown(id: &str) -> String {
     match parts(id) {
-        Some((prefix, digits)) if digits.len() == WHOLE && SHORTENS.load(Ordering::Relaxed) => {
+        Some((prefix, digits)) if digits.len() == WHOLE && terminal::columns().is_some() => {
             format!("{prefix}…{}", &digits[WHOLE - SHOWN..])
         }
         _ => id.to_owned(),
