@@ -15,6 +15,7 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use futures_util::{FutureExt, stream};
 
+use crate::auth::Use;
 use crate::auth::callback::{Callback, Purpose};
 use crate::auth::{Auth, Issued, Keys, Stem, Turn};
 use crate::egress::{Allowed, check_url};
@@ -110,7 +111,8 @@ impl Tokens {
                 nonce: Uid(1),
                 at: NOW,
                 expires: LATER,
-                invitation: false,
+                used: Use::Bearer,
+                parents: &[],
             }),
             Kind::Turn => Ok(self.auth.grant(&self.turn(number))),
             Kind::Callback => Ok(self.auth.write_callback(&Callback {

@@ -178,6 +178,7 @@ impl Callback {
             turn: Some(turn),
             turn_key: Some(key),
             stem: turn.stem,
+            parents: [].into(),
         })
     }
 

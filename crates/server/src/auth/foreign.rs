@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::jwks::Published;
+use super::token::Use;
 use super::token::{self, Claims};
 use super::ttl::LONGEST_TTL_S;
 use super::{SKEW_MS, unauthorized};
@@ -187,7 +188,8 @@ impl Trusted {
             jti: jti.into(),
             issued: time("iat").unwrap_or_default(),
             expires: expires.min(latest),
-            invitation: false,
+            used: Use::Bearer,
+            parents: [].into(),
             retired: None,
             verify_again: Some(now.plus(self.trusted_for_ms())),
         })

@@ -33,7 +33,7 @@ pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
 pub(crate) use signin::{LINK_LIFE_MS, Session, SignInLinks};
 pub(crate) use stated::{Workspace, disagreement, without_identity};
-pub(crate) use token::Issued;
+pub(crate) use token::{Issued, Parent, Use};
 pub(crate) use ttl::LONGEST_TTL_S;
 pub(crate) use turn::{Stem, Turn};
 pub(crate) use vault::Vault;
@@ -59,11 +59,24 @@ pub(crate) struct Caller {
     pub turn_key: Option<TurnKeyId>,
     /// What turns that are granted to it end with.
     pub stem: Stem,
+    /// The tokens from which its own stems.
+    pub parents: Arc<[Parent]>,
 }
 
 impl Caller {
     pub(crate) fn authority(&self) -> Authority {
         self.by.authority
+    }
+
+    /// The tokens with which whatever stems from its own ends: those from which that stems, and itself.
+    pub(crate) fn lineage(&self) -> Arc<[Parent]> {
+        let own = match (&self.jti, self.stem) {
+            (Some(jti), Stem::Token { issued, .. }) => {
+                Some(Parent { jti: jti.clone(), iat_ms: issued })
+            }
+            _ => None,
+        };
+        self.parents.iter().cloned().chain(own).collect()
     }
 
     /// Whether it may look at what is everybody's: who runs the room, and who audits it.
@@ -182,23 +195,15 @@ impl Auth {
         if bearer.starts_with(turn::PREFIX) {
             return self.verify_turn(bearer, directory, now);
         }
-        self.verify_token(bearer, false, directory, now)
+        self.verify_token(bearer, Use::Bearer, directory, now)
     }
 
-    /// Who is invited by an invitation of this host. A token is none: it would be exchanged for one that lasts longer.
-    pub(crate) fn verify_invitation(
-        &self,
-        invitation: &str,
-        directory: &Directory,
-        now: Timestamp,
-    ) -> Result<Caller, Refusal> {
-        self.verify_token(invitation, true, directory, now)
-    }
-
-    fn verify_token(
+    /// The member behind a token of this host that is good for exactly this. One that is good for something else would be
+    /// exchanged for more than it is.
+    pub(crate) fn verify_token(
         &self,
         bearer: &str,
-        invitation: bool,
+        used: Use,
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
@@ -216,14 +221,15 @@ impl Auth {
                 claims
             }
         };
-        match (claims.invitation, invitation) {
-            (true, false) => {
-                return Err(unauthorized(
-                    "this is an invitation; accept it with: chorus login LINK",
-                ));
-            }
-            (false, true) => return Err(unauthorized("this is a token and no invitation")),
-            _ => {}
+        if claims.used != used {
+            return Err(unauthorized(match (claims.used, used) {
+                (_, Use::Invitation) => "this is a token and no invitation",
+                (Use::Invitation, _) => "this is an invitation; accept it with: chorus login LINK",
+                (Use::Browser, _) => {
+                    "this is the session of a browser, and good for its pages only"
+                }
+                (Use::Bearer, _) => "this is a token and no session of a browser",
+            }));
         }
         if claims.expires.plus(SKEW_MS) <= now {
             self.cache.forget(&key);
@@ -234,6 +240,10 @@ impl Auth {
         if let Some(why) = directory.token_ended(of, &claims.jti, claims.issued, now) {
             self.cache.forget(&key);
             return Err(unauthorized(format!("the token {why}; ask the operator for a new one")));
+        }
+        if let Some(why) = ended(&claims.parents, of, directory, now) {
+            self.cache.forget(&key);
+            return Err(unauthorized(why));
         }
         let member = member?;
         // Who has taken an old key can sign with it, and has none of the tokens that were signed with it.
@@ -265,6 +275,7 @@ impl Auth {
             turn: None,
             turn_key: None,
             stem: Stem::of_token(&claims.jti, claims.issued),
+            parents: claims.parents.clone(),
         })
     }
 
@@ -282,6 +293,7 @@ impl Auth {
             }
             (_, stem) => stem.ended(member, directory, now).is_some(),
         };
+        let ended = ended || self::ended(&caller.parents, member, directory, now).is_some();
         let rotated = caller.turn_key.is_some_and(|id| id != self.keys.load().turn_id);
         let present = directory.member(member).is_some_and(|m| !m.removed);
         present && !ended && !rotated && now < caller.expires.plus(SKEW_MS)
@@ -318,6 +330,7 @@ impl Auth {
             turn: Some(turn),
             turn_key: Some(keys.turn_id),
             stem: turn.stem,
+            parents: [].into(),
         })
     }
 
@@ -393,6 +406,17 @@ impl Auth {
         self.cache.clear();
         Ok(())
     }
+}
+
+/// Why a token is no more that stems from these.
+pub(crate) fn ended(
+    parents: &[Parent],
+    member: MemberKey,
+    directory: &Directory,
+    now: Timestamp,
+) -> Option<String> {
+    let why = parents.iter().find_map(|p| directory.token_ended(member, &p.jti, p.iat_ms, now))?;
+    Some(format!("the token that it stems from {why}"))
 }
 
 fn present(directory: &Directory, id: &str) -> Result<Arc<Member>, Refusal> {

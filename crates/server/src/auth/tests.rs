@@ -30,7 +30,8 @@ fn token(auth: &Auth, agent: &str, jti: &str, ttl_ms: i64) -> String {
         nonce: Uid(1),
         at: NOW,
         expires: NOW.plus(ttl_ms),
-        invitation: false,
+        used: Use::Bearer,
+        parents: &[],
     })
     .unwrap()
 }

@@ -18,10 +18,51 @@ use sha2::{Digest, Sha256};
 
 use super::keys::{Keys, Retired};
 
-/// Whom a token is for: the host, as its bearer's credentials …
-const AUDIENCE: &str = "chorus";
-/// … or the page where an invitation is accepted, and nothing else.
-const INVITATION: &str = "chorus-invitation";
+/// What a token is good for, as its audience says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The credentials of whoever bears it.
+    Bearer,
+    /// It can be accepted, and nothing else.
+    Invitation,
+    /// The session of a browser, which only pages read: other servers of the same machine are sent its cookie too.
+    Browser,
+}
+
+impl Use {
+    const ALL: [Self; 3] = [Self::Bearer, Self::Invitation, Self::Browser];
+
+    fn audience(self) -> &'static str {
+        match self {
+            Self::Bearer => "chorus",
+            Self::Invitation => "chorus-invitation",
+            Self::Browser => "chorus-browser",
+        }
+    }
+}
+
+/// A token from which another one stems, and ends with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Parent {
+    pub jti: Arc<str>,
+    /// When it was made, in milliseconds since the Unix epoch.
+    #[serde(with = "milliseconds")]
+    pub iat_ms: Timestamp,
+}
+
+mod milliseconds {
+    use chorus_core::model::ids::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_i64(at.0)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(from).map(Timestamp)
+    }
+}
+
 const UNKNOWN_KEY: &str = "the token is signed with a key that this host does not sign with, or not any more; ask \
                            the operator for a new one";
 
@@ -35,8 +76,9 @@ pub(super) struct Claims {
     /// When it was made; of one that does not say it, long ago.
     pub issued: Timestamp,
     pub expires: Timestamp,
-    /// It is an invitation, with which nothing can be done but accepting it.
-    pub invitation: bool,
+    pub used: Use,
+    /// What it stems from, the first one first.
+    pub parents: Arc<[Parent]>,
     /// The SHA-256 of a token that is signed with a key that signs no more.
     pub retired: Option<Hash>,
     /// When the signature of another issuer's token is to be checked again; its key may be withdrawn.
@@ -71,7 +113,8 @@ pub(crate) struct Issued<'a> {
     pub nonce: Uid,
     pub at: Timestamp,
     pub expires: Timestamp,
-    pub invitation: bool,
+    pub used: Use,
+    pub parents: &'a [Parent],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,6 +133,8 @@ struct Payload<'a> {
     owner_id: Option<std::borrow::Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nonce: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parents: Vec<Parent>,
 }
 
 pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Result<String, Refusal> {
@@ -101,9 +146,10 @@ pub(super) fn encode(issued: &Issued<'_>, keys: &Keys, workspace: &str) -> Resul
         iat: issued.at.0.div_euclid(1000),
         exp: issued.expires.0.div_euclid(1000),
         jti: issued.jti.into(),
-        aud: if issued.invitation { INVITATION } else { AUDIENCE }.into(),
+        aud: issued.used.audience().into(),
         owner_id: issued.owner.map(Into::into),
         nonce: Some(format!("{:032x}", issued.nonce.0)),
+        parents: issued.parents.to_vec(),
     };
     let header = Header { kid: Some(keys.kid.to_string()), ..Header::new(Algorithm::EdDSA) };
     jsonwebtoken::encode(&header, &payload, &keys.signing)
@@ -127,7 +173,7 @@ pub(super) fn decode(
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.validate_exp = false;
     validation.required_spec_claims.clear();
-    validation.set_audience(&[AUDIENCE, INVITATION]);
+    validation.set_audience(&Use::ALL.map(Use::audience));
     validation.required_spec_claims.insert("aud".to_owned());
     let key = retired.as_ref().unwrap_or(&keys.verifying);
     let payload = jsonwebtoken::decode::<Payload<'static>>(token, key, &validation)
@@ -136,6 +182,8 @@ pub(super) fn decode(
     if payload.workspace_id != workspace {
         return Err(Refusal::new(Code::OutOfScopeWorkspace, "the token is for another workspace"));
     }
+    let used = Use::ALL.into_iter().find(|used| payload.aud == used.audience());
+    let used = used.ok_or_else(|| refused("the token is for another service (aud)".to_owned()))?;
     let authority = Authority::from_name(&payload.role)
         .ok_or_else(|| refused("the token's role is unknown".to_owned()))?;
     let session = payload.session_id.as_deref().map(|id| {
@@ -149,7 +197,8 @@ pub(super) fn decode(
         jti: payload.jti.as_ref().into(),
         issued: Timestamp(payload.iat.saturating_mul(1000)),
         expires: Timestamp(payload.exp.saturating_mul(1000)),
-        invitation: payload.aud == INVITATION,
+        used,
+        parents: payload.parents.into(),
         retired: retired.map(|_| Sha256::digest(token).into()),
         verify_again: None,
     })

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::MemberKey;
 use chorus_core::state::directory::Directory;
 use chorus_store::Writer;
 
 use super::clock::HostClock;
 use super::commands::Commands;
-use crate::auth::{Auth, Caller, Workspace};
+use crate::auth::{self, Auth, Caller, Parent, Use, Workspace};
 
 /// Finds the caller behind a token.
 pub(crate) struct Identity {
@@ -46,7 +47,18 @@ impl Identity {
         if self.writer.has_company() {
             self.commands.caught_up().await?;
         }
-        self.auth.verify_invitation(invitation, &self.directory.load(), self.clock.now())
+        let directory = self.directory.load();
+        self.auth.verify_token(invitation, Use::Invitation, &directory, self.clock.now())
+    }
+
+    /// Whose session a browser's cookie holds.
+    pub(crate) fn in_browser(&self, cookie: &str) -> Result<Caller, Refusal> {
+        self.auth.verify_token(cookie, Use::Browser, &self.directory.load(), self.clock.now())
+    }
+
+    /// Why a token is no more that stems from these.
+    pub(super) fn ended(&self, member: MemberKey, parents: &[Parent]) -> Option<String> {
+        auth::ended(parents, member, &self.directory.load(), self.clock.now())
     }
 
     /// Whether a caller that stays connected still may.

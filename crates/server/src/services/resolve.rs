@@ -63,7 +63,7 @@ impl Names {
 
     /// The id of a member: itself, or that of the member with this handle.
     pub(crate) async fn member_id(&self, caller: &Caller, name: &str) -> Result<String, Refusal> {
-        if self.is_member_id(name) {
+        if self.is_member_id(caller, name) {
             return Ok(name.to_owned());
         }
         let here = self.here(caller).await?;
@@ -72,6 +72,9 @@ impl Names {
             Some(here) => here.contains(&key),
             None => concerns(&directory, caller, key),
         };
+        if ids::member(&directory, name).is_ok_and(|member| may_be_meant(member.key)) {
+            return Ok(name.to_owned());
+        }
         let present = || {
             let members = directory.members.iter();
             members.filter(|member| !member.removed && may_be_meant(member.key))
@@ -90,9 +93,10 @@ impl Names {
         Err(Refusal::new(Code::NotFound, format!("no such member: {}; {next}", shown(name))))
     }
 
-    /// Whether a member goes by exactly this id.
-    pub(crate) fn is_member_id(&self, text: &str) -> bool {
-        ids::member(&self.directory.load(), text).is_ok()
+    /// Whether a member goes by exactly this id. A turn's token knows the members of its conversation, who are looked up:
+    /// of nobody else it learns whether there is one.
+    pub(crate) fn is_member_id(&self, caller: &Caller, text: &str) -> bool {
+        caller.turn.is_none() && ids::member(&self.directory.load(), text).is_ok()
     }
 
     /// The titles by which the caller may name a channel; a turn's token knows one place.

@@ -3,16 +3,17 @@
 //! An invitation is a token of the new member that can only be accepted, in a link. Accepting it ends it and gives a token
 //! that is good for more. So it is listed and revoked like any token, and works once, also over a restart.
 //!
-//! Invariant: nobody gets a session by these that lasts longer than the token that asked for it.
+//! Invariant: nobody gets a session by these that lasts longer than the token that asked for it. It ends when that one is
+//! revoked.
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
+use chorus_core::language::names::fold;
 use chorus_core::model::audit::Action;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::channels::SeatPut;
@@ -25,12 +26,15 @@ use super::clock::HostClock;
 use super::commands::Commands;
 use super::identity::Identity;
 use super::reads::Reads;
-use super::tokens::{TokenService, USUAL_TTL_S};
+use super::tokens::{New, TokenService, USUAL_TTL_S};
 use super::{IdGenerator, ids};
-use crate::auth::{Caller, LINK_LIFE_MS, Session, SignInLinks};
+use crate::auth::{Caller, LINK_LIFE_MS, Session, SignInLinks, Stem, Use};
 
 /// How long an invitation can be accepted: seven days.
 const INVITATION_LIFE_MS: i64 = 7 * 24 * 3_600_000;
+
+/// How many tokens a session may stem from, one of the other.
+const LONGEST_LINEAGE: usize = 16;
 
 /// Sign-in links and invitations.
 pub(crate) struct SignInService {
@@ -53,7 +57,8 @@ impl SignInService {
     /// A link that signs the operator in, for whoever has started the host.
     pub(crate) fn link_of_operator(&self, operator: &Member) -> Result<String, Refusal> {
         let ends = self.clock.now().plus(USUAL_TTL_S as i64 * 1000);
-        self.link_for(Session { member: operator.key, authority: Authority::Operator, ends })
+        let (member, parents) = (operator.key, [].into());
+        self.link_for(Session { member, authority: Authority::Operator, ends, parents })
     }
 
     fn link_for(&self, session: Session) -> Result<String, Refusal> {
@@ -68,28 +73,50 @@ impl SignInService {
         caller.must_not_be_a_turn()?;
         must_be_a_person(&caller.member)?;
         let expires_at = self.clock.now().plus(LINK_LIFE_MS);
+        let parents = caller.lineage();
+        if parents.len() > LONGEST_LINEAGE {
+            return Err(Refusal::new(
+                Code::Conflict,
+                "this session was begun from another one too many times over; sign in by a link of the host's operator",
+            ));
+        }
         let (member, authority) = (caller.member.key, caller.authority());
-        let url = self.link_for(Session { member, authority, ends: caller.expires })?;
+        let url = self.link_for(Session { member, authority, ends: caller.expires, parents })?;
         Ok(SignInLink { url, expires_at: expires_at.into() })
+    }
+
+    /// A link for the terminal of somebody who has signed in in a browser a moment ago, for a session of its own.
+    pub(crate) fn link_beside(&self, browser: &Caller) -> Result<String, Refusal> {
+        let (member, authority) = (browser.member.key, browser.authority());
+        let (ends, parents) = (browser.expires, browser.parents.clone());
+        self.link_for(Session { member, authority, ends, parents })
     }
 
     /// Whether a link can still be used.
     pub(crate) fn is_good(&self, secret: &str) -> bool {
-        self.links.holds(secret, self.clock.now())
+        let session = self.links.get(secret, self.clock.now());
+        session.is_some_and(|s| self.identity.ended(s.member, &s.parents).is_none())
     }
 
-    /// Signs in by a link, which is used up.
-    pub(crate) async fn sign_in(&self, secret: &str) -> Result<SignedIn, Refusal> {
-        let Some(session) = self.links.take(secret, self.clock.now()) else {
+    /// Signs in by a link, which is used up if that succeeds.
+    pub(crate) async fn sign_in(&self, secret: &str, used: Use) -> Result<SignedIn, Refusal> {
+        let taken = self.links.take(secret, self.clock.now());
+        let Some((taken, session)) = taken.and_then(|t| t.session().cloned().map(|s| (t, s)))
+        else {
             return Err(Refusal::new(
                 Code::Unauthorized,
                 "this link was used, or its ten minutes are over; `chorus signin` gives a new one",
             ));
         };
+        if let Some(why) = self.identity.ended(session.member, &session.parents) {
+            return Err(Refusal::new(Code::Unauthorized, why));
+        }
         let member = self.directory.load().member(session.member).filter(|m| !m.removed).cloned();
         let member = member.ok_or_else(|| Refusal::not_found("member"))?;
         self.audit.note(By::host(), Action::SignIn, "", Some(member.key)).await?;
-        self.begin(&member, session.authority, session.ends).await
+        let signed_in = self.begin(&member, session, used).await?;
+        taken.spend();
+        Ok(signed_in)
     }
 
     /// `POST /v1/invitations`: makes the member where there is none, gives it its memberships, and a link that works once.
@@ -132,11 +159,19 @@ impl SignInService {
         let refused = |_| {
             Refusal::new(
                 Code::Unauthorized,
-                "this invitation was accepted, revoked, or is over; ask for a new one",
+                "this invitation was accepted, revoked or replaced, or is over; ask for a new one",
             )
         };
         let caller = self.identity.invited(invitation).await.map_err(refused)?;
         must_be_a_person(&caller.member)?;
+        let Stem::Token { issued, .. } = caller.stem else { return Ok(caller) };
+        let directory = self.directory.load();
+        if directory.issued_to(caller.member.key).any(|later| later.issued > issued) {
+            return Err(Refusal::new(
+                Code::Unauthorized,
+                "this invitation is over: a newer one was made, or the member is in already; ask for a new one",
+            ));
+        }
         Ok(caller)
     }
 
@@ -145,11 +180,13 @@ impl SignInService {
         &self,
         invitation: &str,
         display_name: Option<String>,
+        used: Use,
     ) -> Result<SignedIn, Refusal> {
         let _one_at_a_time = self.accepting.lock().await;
         let caller = self.invited(invitation).await?;
         let display_name = display_name.map(|name| name.trim().to_owned());
-        if display_name.as_ref().is_some_and(|name| !name.is_empty()) {
+        if let Some(name) = display_name.as_deref().filter(|name| !name.is_empty()) {
+            self.must_be_nobodys(name, &caller.member)?;
             let fields = MemberFields { display_name, ..MemberFields::default() };
             let member = caller.member.key;
             self.commands.change(By::host(), directory::ChangeMember { member, fields }).await?;
@@ -159,19 +196,34 @@ impl SignInService {
         }
         self.audit.note(By::host(), Action::SignIn, "", Some(caller.member.key)).await?;
         let ends = self.clock.now().plus(USUAL_TTL_S as i64 * 1000);
-        self.begin(&caller.member, Authority::Worker, ends).await
+        let (member, authority, parents) = (caller.member.key, Authority::Worker, [].into());
+        self.begin(&caller.member, Session { member, authority, ends, parents }, used).await
     }
 
-    /// Begins a session, of the usual time, and no longer than until `ends`.
+    /// Somebody new, whom no operator has named, takes no name by which another member goes.
+    fn must_be_nobodys(&self, name: &str, member: &Member) -> Result<(), Refusal> {
+        let folded = fold(name);
+        let directory = self.directory.load();
+        let others = directory.members.iter().filter(|m| !m.removed && m.key != member.key);
+        let mut names = others.flat_map(|m| [&*m.display_name, &*m.handle, &*m.id]);
+        if names.any(|other| fold(other) == folded) {
+            let why = "another member goes by this name; add something that tells you apart";
+            return Err(Refusal::new(Code::Conflict, why));
+        }
+        Ok(())
+    }
+
+    /// Begins a session, of the usual time, and no longer than until it ends.
     async fn begin(
         &self,
         member: &Member,
-        authority: Authority,
-        ends: Timestamp,
+        session: Session,
+        used: Use,
     ) -> Result<SignedIn, Refusal> {
-        let left = u64::try_from(ends.since(self.clock.now()) / 1000).unwrap_or(0);
-        let ttl = Some(left.clamp(1, USUAL_TTL_S));
-        let token = self.tokens.hand_out(By::host(), member, authority, None, ttl).await?;
+        let Session { authority, ends, parents, .. } = session;
+        let life_ms = ends.since(self.clock.now()).clamp(1_000, USUAL_TTL_S as i64 * 1000);
+        let new = New { authority, session: None, life_ms, used, parents: &parents };
+        let token = self.tokens.sign(By::host(), member, new).await?;
         Ok(SignedIn {
             url: self.public_url.to_string(),
             member: member.id.to_string(),

@@ -25,7 +25,7 @@ use super::audit::AuditService;
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::{IdGenerator, ids};
-use crate::auth::{Auth, Caller, Issued, LONGEST_TTL_S, SKEW_MS};
+use crate::auth::{Auth, Caller, Issued, LONGEST_TTL_S, Parent, SKEW_MS, Use};
 use crate::dispatch::connections::Connections;
 use crate::dispatch::feed::Feed;
 use crate::view;
@@ -34,6 +34,16 @@ use crate::view;
 const TTL_S: u64 = 24 * 3600;
 /// What a token lasts that the host makes by itself, and the longest that nobody has to ask for.
 pub(crate) const USUAL_TTL_S: u64 = 30 * 24 * 3600;
+
+/// A token that is to be.
+pub(super) struct New<'a> {
+    pub authority: Authority,
+    pub session: Option<Uid>,
+    pub life_ms: i64,
+    pub used: Use,
+    /// What it ends with.
+    pub parents: &'a [Parent],
+}
 
 /// Tokens and signing keys.
 pub(crate) struct TokenService {
@@ -230,7 +240,8 @@ impl TokenService {
     ) -> Result<Token, Refusal> {
         check_ttl(ttl_s)?;
         let life_ms = ttl_s.unwrap_or(TTL_S) as i64 * 1000;
-        self.sign(by, member, authority, session, life_ms, false).await
+        self.sign(by, member, New { authority, session, life_ms, used: Use::Bearer, parents: &[] })
+            .await
     }
 
     /// As [`TokenService::hand_out`], an invitation, which can only be accepted.
@@ -240,18 +251,18 @@ impl TokenService {
         member: &Member,
         life_ms: i64,
     ) -> Result<Token, Refusal> {
-        self.sign(by, member, Authority::Worker, None, life_ms, true).await
+        let (authority, used) = (Authority::Worker, Use::Invitation);
+        self.sign(by, member, New { authority, session: None, life_ms, used, parents: &[] }).await
     }
 
-    async fn sign(
+    /// Notes a token and signs it. Who may give whom which was checked.
+    pub(super) async fn sign(
         &self,
         by: By,
         member: &Member,
-        authority: Authority,
-        session: Option<Uid>,
-        life_ms: i64,
-        invitation: bool,
+        new: New<'_>,
     ) -> Result<Token, Refusal> {
+        let New { authority, session, life_ms, used, parents } = new;
         let _one_key = self.rotating.read().await;
         let now = self.clock.now();
         let jti = format!("{:032x}", self.id_generator.uid(now)?.0);
@@ -265,7 +276,8 @@ impl TokenService {
             nonce: self.id_generator.uid(now)?,
             at: now,
             expires,
-            invitation,
+            used,
+            parents,
         })?;
         let asked = Asked {
             jti: jti.clone(),

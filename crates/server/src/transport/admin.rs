@@ -77,7 +77,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
 
 async fn front(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refused> {
     // A session that has ended is nobody's; the page is for anybody.
-    let caller = cookie::token(&headers).and_then(|token| app.identity.caller(token).ok());
+    let caller = cookie::token(&headers).and_then(|token| app.identity.in_browser(token).ok());
     let channels = app.reads.channel_count().await?;
     let directory = app.directory();
     let members = directory.members.iter().filter(|m| !m.removed).count();

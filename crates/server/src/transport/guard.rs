@@ -2,13 +2,15 @@
 //! mistake of ours is an answer and not a broken connection.
 //!
 //! `Host` must be an address of this host, so that a name of somebody else's that resolves here reaches
-//! nothing (DNS rebinding); `Origin`, when a browser sends it, must be ours too (design section 4).
+//! nothing (DNS rebinding); `Origin`, when a browser sends it, must be ours too, to the port: another server of the same
+//! machine is another site (design section 4).
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -36,29 +38,64 @@ impl Guard {
     }
 }
 
+/// Where a page comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Site {
+    is_https: bool,
+    /// In lower case; every address of the loopback interface is `localhost`.
+    host: String,
+    port: u16,
+}
+
+impl Site {
+    fn of(scheme: &str, authority: &Authority) -> Option<Self> {
+        let is_https = scheme == "https";
+        let host = bare(authority.host()).to_ascii_lowercase();
+        let is_loopback = host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        let host = if is_loopback { "localhost".to_owned() } else { host };
+        let port = port(authority)?.unwrap_or(if is_https { 443 } else { 80 });
+        Some(Self { is_https, host, port })
+    }
+
+    fn read(origin: &str) -> Option<Self> {
+        let scheme =
+            ["http", "https"].into_iter().find(|s| origin.starts_with(&format!("{s}://")))?;
+        Self::of(scheme, &origin[scheme.len() + 3..].parse().ok()?)
+    }
+}
+
+/// The port that an authority names, if it names one; none for what is no port.
+fn port(authority: &Authority) -> Option<Option<u16>> {
+    let rest = authority.as_str().strip_prefix(authority.host())?;
+    match rest.strip_prefix(':') {
+        None => rest.is_empty().then_some(None),
+        Some(port) => port.parse().ok().map(Some),
+    }
+}
+
 /// The names under which this host answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     names: Vec<String>,
+    /// Where its pages are for those who come through a proxy.
+    public: Option<Site>,
     /// It listens on every address, so that any literal one may be its own.
     any_address: bool,
 }
 
 impl Hosts {
     pub(crate) fn new(listen: SocketAddr, public_url: Option<&str>) -> Self {
-        let mut names = vec!["localhost".to_owned()];
-        names.extend(public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|url| {
-            let host = url.host()?;
-            Some(bare(host).to_ascii_lowercase())
-        }));
-        names.push(listen.ip().to_string());
-        Self { names, any_address: listen.ip().is_unspecified() }
+        let public = public_url.and_then(|url| url.parse::<Uri>().ok());
+        let public = public.and_then(|url| Site::of(url.scheme_str()?, url.authority()?));
+        let mut names = vec!["localhost".to_owned(), listen.ip().to_string()];
+        names.extend(public.as_ref().map(|site| site.host.clone()));
+        Self { names, public, any_address: listen.ip().is_unspecified() }
     }
 
     /// Whether a `Host` header's value names this host, whatever the port.
     fn allows(&self, authority: &str) -> bool {
-        let Ok(authority) = authority.parse::<axum::http::uri::Authority>() else { return false };
-        if authority.as_str().contains('@') {
+        let Ok(authority) = authority.parse::<Authority>() else { return false };
+        if authority.as_str().contains('@') || port(&authority).is_none() {
             return false;
         }
         let host = bare(authority.host());
@@ -68,9 +105,17 @@ impl Hosts {
         }
     }
 
-    fn allows_origin(&self, origin: &str) -> bool {
-        let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        rest.is_some_and(|authority| !authority.contains('/') && self.allows(authority))
+    /// Whether a page of this origin may call what was called by this `Host`: it is the same site, or the public one.
+    fn allows_origin(&self, origin: &str, host: &str) -> bool {
+        let Some(from) = Site::read(origin) else { return false };
+        if self.public.as_ref() == Some(&from) {
+            return true;
+        }
+        // Whether TLS ends here or at a proxy, the `Host` does not say; the public address does.
+        let is_public = self.public.as_ref().is_some_and(|public| public.host == from.host);
+        let scheme = if from.is_https { "https" } else { "http" };
+        let called = host.parse().ok().and_then(|authority| Site::of(scheme, &authority));
+        !is_public && called == Some(from)
     }
 
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -81,14 +126,14 @@ impl Hosts {
         }
         let host = headers.get(header::HOST).map(|h| h.to_str().unwrap_or_default());
         let host = host.or_else(|| uri.authority().map(|a| a.as_str()));
-        if !host.is_some_and(|host| self.allows(host)) {
+        let Some(host) = host.filter(|host| self.allows(host)) else {
             return refused(
                 "this host does not go by that name; use its address, or start it with --public-url and the \
                  name that a proxy passes on (docs/run-a-host.md has Caddy and Tailscale)",
             );
-        }
+        };
         let origin = headers.get(header::ORIGIN).map(|o| o.to_str().unwrap_or_default());
-        if origin.is_some_and(|origin| !self.allows_origin(origin)) {
+        if origin.is_some_and(|origin| !self.allows_origin(origin, host)) {
             return refused("pages of other sites may not call this host");
         }
         Ok(())
@@ -182,7 +227,6 @@ mod tests {
             "Chorus.Example:443",
         ] {
             assert!(hosts.allows(good), "{good}");
-            assert!(hosts.allows_origin(&format!("http://{good}")), "{good}");
         }
         for bad in [
             "",
@@ -192,12 +236,36 @@ mod tests {
             "localhost@evil",
             "a b",
             "[::2]",
+            "127.0.0.1:7600.evil.example",
+            "localhost:http",
         ] {
             assert!(!hosts.allows(bad), "{bad}");
         }
-        for bad in ["null", "", "file://localhost", "http://evil.example", "http://localhost/x"] {
-            assert!(!hosts.allows_origin(bad), "{bad}");
+        for bad in [
+            "null",
+            "",
+            "file://localhost:7600",
+            "http://evil.example",
+            "http://localhost:7600/x",
+            "http://localhost:3000",
+            "http://127.0.0.1",
+            "http://localhost:7600.evil.example",
+            "http://chorus.example",
+            "https://chorus.example:444",
+            "http://chorus.example:7600",
+        ] {
+            assert!(!hosts.allows_origin(bad, "127.0.0.1:7600"), "{bad}");
+            assert!(!hosts.allows_origin(bad, "chorus.example"), "{bad}");
         }
+        for good in ["http://127.0.0.1:7600", "http://localhost:7600", "https://[::1]:7600"] {
+            assert!(hosts.allows_origin(good, "127.0.0.1:7600"), "{good}");
+        }
+        // A proxy passes on its own name, or the host's address.
+        for host in ["chorus.example", "127.0.0.1:7600"] {
+            assert!(hosts.allows_origin("https://chorus.example", host));
+            assert!(hosts.allows_origin("https://Chorus.Example:443", host));
+        }
+        assert!(!hosts.allows_origin("http://127.0.0.1:7600", "127.0.0.1:7601"));
         let open = Hosts::new("0.0.0.0:7600".parse().unwrap(), None);
         assert!(open.allows("192.168.1.5:7600"));
         assert!(!open.allows("evil.example"));

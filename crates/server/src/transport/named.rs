@@ -45,14 +45,14 @@ pub(super) async fn with_ids(
     }
     for name in MEMBERS {
         if let Some(member) = read::<String>(&fields, name)
-            && !app.names.is_member_id(&member)
+            && !app.names.is_member_id(caller, &member)
         {
             changed.push((name, raw(&app.names.member_id(caller, &member).await?)?));
         }
     }
     for name in MEMBER_LISTS {
         let Some(mut members) = read::<Vec<String>>(&fields, name) else { continue };
-        if members.iter().all(|member| app.names.is_member_id(member)) {
+        if members.iter().all(|member| app.names.is_member_id(caller, member)) {
             continue;
         }
         for member in &mut members {

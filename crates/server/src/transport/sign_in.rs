@@ -15,6 +15,7 @@ use super::cookie;
 use super::extract::{Json, Path, read};
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
+use crate::auth::Use;
 use crate::page;
 use crate::services::App;
 
@@ -71,7 +72,7 @@ async fn use_link(
     body: Body,
 ) -> Result<Response, Refused> {
     asked(&app, &headers, body).await?;
-    let signed_in = app.sign_ins.sign_in(&secret).await?;
+    let signed_in = app.sign_ins.sign_in(&secret, used(&headers)).await?;
     answer(&app, &headers, signed_in)
 }
 
@@ -87,7 +88,7 @@ async fn accept(
     body: Body,
 ) -> Result<Response, Refused> {
     let asked = asked(&app, &headers, body).await?;
-    let signed_in = app.sign_ins.accept(&token, asked.display_name).await?;
+    let signed_in = app.sign_ins.accept(&token, asked.display_name, used(&headers)).await?;
     answer(&app, &headers, signed_in)
 }
 
@@ -107,13 +108,18 @@ fn is_form(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"))
 }
 
+/// A browser keeps a session in its cookie, a program a token.
+fn used(headers: &HeaderMap) -> Use {
+    if is_form(headers) { Use::Browser } else { Use::Bearer }
+}
+
 fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Response, Refused> {
     if !is_form(headers) {
         return Ok(Json(signed_in).into_response());
     }
     // The terminal of the same person signs in with a link of its own.
-    let caller = app.identity.caller(&signed_in.token)?;
-    let link = app.sign_ins.link(&caller)?.url;
+    let caller = app.identity.in_browser(&signed_in.token)?;
+    let link = app.sign_ins.link_beside(&caller)?;
     let mut response = shown(page::signed_in(&signed_in.member, &link));
     if let Some(cookie) = cookie::of_session(&signed_in.token, &app.shared.public_url) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);

@@ -166,4 +166,16 @@ async fn a_turns_token_names_what_is_in_its_conversation() {
     let mut to_eve = message("ops", "k");
     to_eve["mentions"] = json!(["@eve"]);
     assert_eq!(refused(&host, turn, "chat.send_message", to_eve).await.0, "NOT_FOUND");
+    // Not even whether there is such a member.
+    let mut refusals = Vec::new();
+    for id in ["eve", "evx"] {
+        let mut to_nobody = message("ops", "k");
+        to_nobody["only"] = json!([id]);
+        refusals.push(refused(&host, turn, "chat.send_message", to_nobody).await);
+    }
+    let same = refusals[0].1.replace("eve", "evx");
+    assert_eq!((&*refusals[0].0, &*same), ("NOT_FOUND", &*refusals[1].1));
+    let mut to_bob = message("ops", "by-id");
+    to_bob["mentions"] = json!(["bob"]);
+    host.tool(turn, "chat.send_message", to_bob).await.unwrap();
 }

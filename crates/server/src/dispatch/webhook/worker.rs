@@ -168,6 +168,7 @@ impl Worker {
             turn: None,
             turn_key: None,
             stem: Stem::Endpoint { epoch: self.endpoint.epoch },
+            parents: [].into(),
         };
         Some(Held {
             by,
