@@ -15,6 +15,7 @@ pub mod time;
 pub mod backoff;
 pub mod canonical;
 pub mod limits;
+pub mod mistake;
 pub mod part;
 
 pub mod attention;

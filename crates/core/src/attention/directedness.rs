@@ -15,7 +15,7 @@ use crate::attention::policy::{self, Circumstances};
 use crate::model::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
-use crate::model::conversation::ConversationKind;
+use crate::model::conversation::{ConversationKind, Visibility};
 use crate::model::flow::{Meant, Settings};
 use crate::model::ids::{MemberKey, RoleKey, Timestamp};
 use crate::model::limits;
@@ -93,7 +93,8 @@ pub fn for_the_rest(attention: &Attention, participates: bool) -> Decision {
 
 /// A chain of agents' messages has reached its limit: no agent is notified, and a person is.
 fn end_of_chain(room: &Room, directory: &Directory, said: &IncomingMessage<'_>) -> Attention {
-    let told = word_to_a_person(room, directory, Rule::HopLimit);
+    let told = word_to_a_reader(room, directory, said, Rule::HopLimit)
+        .or_else(|| word_to_a_person(room, directory, Rule::HopLimit));
     let told = told.into_iter().collect();
     Attention::plain(said.intent, Directedness::Ambient, told)
 }
@@ -114,7 +115,27 @@ fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<To
     let on_roster = |m: &MemberKey| room.roster().contains_key(m) && directory.is_person(*m);
     let lead = directory.lead.filter(|m| directory.is_person(*m));
     let person = lead.or_else(|| room.roster().keys().copied().filter(on_roster).min());
-    let member = person.or_else(|| directory.first_person())?;
+    Some(word_to(person.or_else(|| directory.first_person())?, rule))
+}
+
+/// The lead or a person on the roster, if one may read the message.
+fn word_to_a_reader(
+    room: &Room,
+    directory: &Directory,
+    said: &IncomingMessage<'_>,
+    rule: Rule,
+) -> Option<Told> {
+    let is_public = room.conversation().settings.visibility == Visibility::Public;
+    let may_read = |m: &MemberKey| {
+        let in_room = is_public || room.roster().contains_key(m);
+        in_room && directory.is_person(*m) && said.only.is_none_or(|only| only.contains(m))
+    };
+    let lead = directory.lead.filter(may_read);
+    let member = lead.or_else(|| room.roster().keys().copied().filter(may_read).min())?;
+    Some(word_to(member, rule))
+}
+
+fn word_to(member: MemberKey, rule: Rule) -> Told {
     let decision = Decision {
         rule,
         directedness: Directedness::ToMyRole,
@@ -123,7 +144,7 @@ fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<To
         priority: Priority::High,
         deadline_ms: None,
     };
-    Some(Told { member, decision })
+    Told { member, decision }
 }
 
 struct Candidates<'a> {

@@ -27,11 +27,12 @@ pub(super) fn prose(text: &str) -> Vec<Range<usize>> {
     shown
 }
 
-/// The paragraphs that are neither fenced nor quoted.
+/// The paragraphs that are neither fenced, nor indented as code, nor quoted.
 fn own_lines(text: &str) -> Vec<Range<usize>> {
     let mut shown: Vec<Range<usize>> = Vec::new();
     let mut fence: Option<(u8, usize)> = None;
     let mut paragraph: Option<Range<usize>> = None;
+    let mut in_list = false;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let range = at..at + line.len();
@@ -46,8 +47,17 @@ fn own_lines(text: &str) -> Vec<Range<usize>> {
             }
             continue;
         }
+        let item = item(bare);
+        if item.len() < bare.len() {
+            in_list = true;
+        } else if indent == 0 && !bare.trim().is_empty() && paragraph.is_none() {
+            in_list = false;
+        }
+        // In a list, an indented paragraph belongs to its item; after a line of text it goes on with that.
+        let is_code = paragraph.is_none() && !in_list && columns(&line[..indent]) >= CODE;
         let opens = opening(bare);
-        if opens.is_some() || bare.starts_with('>') || bare.trim().is_empty() {
+        let hidden = is_code || item.starts_with('>');
+        if opens.is_some() || hidden || bare.trim().is_empty() {
             shown.extend(paragraph.take());
             fence = opens;
             continue;
@@ -59,6 +69,29 @@ fn own_lines(text: &str) -> Vec<Range<usize>> {
     }
     shown.extend(paragraph);
     shown
+}
+
+/// Columns of space before a line of code.
+const CODE: usize = 4;
+
+fn columns(space: &str) -> usize {
+    space
+        .bytes()
+        .fold(0, |columns, b| if b == b'\t' { columns / CODE * CODE + CODE } else { columns + 1 })
+}
+
+/// A line without the marks of the list items that it begins: `- `, `* `, `+ `, `1. ` and `1) `.
+fn item(line: &str) -> &str {
+    let mut rest = line;
+    loop {
+        let digits = rest.bytes().take(9).take_while(u8::is_ascii_digit).count();
+        let marks: &[char] = if digits > 0 { &['.', ')'] } else { &['-', '*', '+'] };
+        let Some(after) = rest[digits..].strip_prefix(marks).and_then(|r| r.strip_prefix(' '))
+        else {
+            return rest;
+        };
+        rest = after.trim_start_matches([' ', '\t']);
+    }
 }
 
 /// The fence that a line opens: its mark and its length.
@@ -268,6 +301,14 @@ mod tests {
         check("~~~\ncode\n```\nstill\n~~~\nout", &["out"]);
         check("open\n```\nnever closed\n@x", &["open"]);
         check("> quoted\nown\n  > quoted too", &["own"]);
+        check("- > quoted\n1. > quoted\n- own", &["- own"]);
+        check("own\n\n    code\n\n\tcode\nown too", &["own", "own too"]);
+        check("    code\n    > code\n\nown", &["own"]);
+        check("own\n    goes on", &["own\n    goes on"]);
+        check(
+            "1. an item\n\n    its own\n\nafter\n\n    code",
+            &["1. an item", "its own", "after"],
+        );
         check("see https://x.y/z?a=@b, please?", &["see", ", please?"]);
         check("see [the @docs](http://x) now", &["see", "now"]);
         check("at github.com/@x and/or here", &["at", "and/or here"]);
@@ -276,9 +317,10 @@ mod tests {
 
     #[test]
     fn hostile_texts_take_linear_time() {
-        for piece in
-            ["`", "` ``", "[", "[a](", "](", "```\n", "> ", "a.b/", "://", "~~~ ", "a.", "\n"]
-        {
+        for piece in [
+            "`", "` ``", "[", "[a](", "](", "```\n", "> ", "a.b/", "://", "~~~ ", "a.", "\n", "- ",
+            "    \n",
+        ] {
             let text = piece.repeat(1_000_000 / piece.len());
             prose(&text);
         }

@@ -1,13 +1,15 @@
 //! Section 13: cause and hop, and how chains of agents end.
 
-use chorus_core::commands::messages;
+use chorus_core::commands::{directory, messages};
 use chorus_core::model::attention::{Mode, Policy, Rule};
+use chorus_core::model::caller::By;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, at, code};
 
@@ -75,6 +77,20 @@ fn two_agents_that_must_reply_and_mention_each_other_stop() {
     let told = &house.attention(last).told;
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].member, told[0].decision.rule), (ALICE, Rule::HopLimit));
+}
+
+// covers: ATT-98
+#[test]
+fn the_end_of_a_private_chain_is_told_to_somebody_who_may_read_it() {
+    let mut house = House::new();
+    let carl = house.add_member("carl", MemberKind::Human);
+    house.run(By::host(), directory::SetLead { member: Some(carl) }).expect("the host may");
+    house.says(ALICE, "@scout please ask the reviewer what it thinks");
+    let words =
+        [(SCOUT, "@reviewer could you look again?"), (REVIEWER, "@scout could you look again?")];
+    let last = *let_them_talk(&mut house, &words).last().expect("they talked");
+    assert_eq!(house.decision(last, carl), None, "the lead is not in the room");
+    assert_eq!(house.decision(last, ALICE).expect("she is").rule, Rule::HopLimit);
 }
 
 // covers: FAIL-3, ATT-68

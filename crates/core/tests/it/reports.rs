@@ -5,6 +5,7 @@ use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::MessageKind;
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;
+use chorus_core::model::reaction::Signal;
 
 use crate::house::{AGENTS, ALICE, House, SCOUT, Say};
 
@@ -66,6 +67,19 @@ fn while_somebody_is_left_nothing_is_reported() {
         let open = house.open(role).expect("open").clone();
         let selected = open.claim.expect("selected").holder;
         fail(&mut house, selected, role, Some("boom"));
+        assert_eq!(reports(&house, role).len(), usize::from(left == 0), "{left} are left");
+    }
+}
+
+// covers: ATT-380
+#[test]
+fn who_asked_a_role_learns_that_all_of_it_declined() {
+    let mut house = House::new();
+    let role = house.says(ALICE, "@helpers can one of you look at the parser?");
+    for left in (0..AGENTS.len()).rev() {
+        let selected = house.open(role).expect("open").claim.expect("selected").holder;
+        house.take(selected);
+        house.react(selected, role, Signal::Declined).expect("it was asked");
         assert_eq!(reports(&house, role).len(), usize::from(left == 0), "{left} are left");
     }
 }

@@ -55,6 +55,10 @@ impl EventLog {
         activity: bool,
     ) -> Result<Follower, Refusal> {
         let place = self.reads.place(caller, ids::conversation(conversation)?).await?;
+        if after.is_some_and(|after| after > place.head.seq.0) {
+            let last = place.head.seq;
+            return Err(Refusal::invalid(format!("after: the newest event is {last}")));
+        }
         let live = self.feed.follow(place.conversation.key);
         Ok(Follower {
             log: self.clone(),

@@ -247,20 +247,19 @@ impl MailService {
         caller: &Caller,
         args: &ListEvents,
     ) -> Result<(Vec<Arc<Conversation>>, bool), Refusal> {
-        if let Some(id) = args.conversation.as_deref() {
-            let place = self.reads.place(caller, ids::conversation(id)?).await?;
-            return Ok((vec![place.conversation], false));
-        }
-        if let Some(turn) = &caller.turn {
-            return Ok((
-                vec![self.reads.place(caller, turn.conversation).await?.conversation],
-                false,
-            ));
-        }
         let stream = match args.stream.as_deref() {
             Some(id) => Some(streams::key(&self.directory.load(), id)?),
             None => None,
         };
+        let named = match (args.conversation.as_deref(), &caller.turn) {
+            (Some(id), _) => Some(ids::conversation(id)?),
+            (None, turn) => turn.as_ref().map(|turn| turn.conversation),
+        };
+        if let Some(uid) = named {
+            let conversation = self.reads.place(caller, uid).await?.conversation;
+            let of_stream = stream.is_none_or(|key| conversation.settings.stream == Some(key));
+            return Ok((of_stream.then_some(conversation).into_iter().collect(), false));
+        }
         let me = caller.by.member;
         self.reads
             .read(move |readers| {

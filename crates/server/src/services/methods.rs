@@ -114,7 +114,12 @@ impl ThreadMethods {
         let event_type = check_message(&caller, &args)?;
         let home = self.home(ids::thread(&args.thread_id)?).await?;
         let letter = OutgoingMessage::to_thread(home.show(Prefix::Conversation), args);
-        let (entry, duplicate, redacted) = self.posts.send(&caller, letter, false).await?;
+        let sent = self.posts.send(&caller, letter, false).await;
+        // A thread that the caller may not see is as unknown as one that does not exist.
+        let (entry, duplicate, redacted) = sent.map_err(|refusal| {
+            let hidden = refusal == Refusal::not_found("conversation");
+            if hidden { Refusal::not_found("thread") } else { refusal }
+        })?;
         let unknown_names = self.names.unknown_names(&caller, &entry).await;
         let event = &entry.event;
         Ok(Posted {

@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
+use chorus_wire::mistake::{in_json, mistake};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -102,7 +103,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         }
         serde_json::from_slice(text)
             .map(Self)
-            .map_err(|e| mistaken(app, &parts.headers, text, &e).into())
+            .map_err(|_| mistaken(app, &parts.headers, text, &mistake::<T>(text)).into())
     }
 }
 
@@ -157,9 +158,12 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Refused> {
         let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
-        query
-            .map(|q| Self(q.0))
-            .map_err(|e| Refusal::invalid(format!("the query: {}", e.body_text())).into())
+        query.map(|q| Self(q.0)).map_err(|e| {
+            let words = e.body_text();
+            let words =
+                words.strip_prefix("Failed to deserialize query string: ").unwrap_or(&words);
+            Refusal::invalid(format!("the query: {}", in_json(words))).into()
+        })
     }
 }
 

@@ -111,6 +111,15 @@ async fn ephemeral_message_is_invisible_to_others_at_every_transport() {
     let mut ids = ids;
     ids.push(answer["eventId"].as_str().unwrap().to_owned());
 
+    let turns = format!("/v1/channels/{room}/turns");
+    let seen = host.get(&bot, &turns).await.ok().to_string();
+    assert!(seen.contains(&id(&open)), "{seen}");
+    for token in [&bob, &aide] {
+        let seen = host.get(token, &turns).await.ok().to_string();
+        assert!(!ids.iter().any(|id| seen.contains(id)), "{seen}");
+    }
+    let seen = host.get(&op, &turns).await.ok().to_string();
+    assert!(!seen.contains(&id(&open)), "{seen}");
     for (who, token) in [("bob", &bob), ("aide", &aide)] {
         let all = all_answers(&host, token, &room, &ids).await;
         assert!(!all.contains("zq-"), "{who}: {all}");

@@ -46,6 +46,45 @@ impl Tail {
     }
 }
 
+// covers: ATT-460
+#[tokio::test]
+async fn a_cursor_that_is_none_or_past_the_end_is_refused_and_a_huge_one_is_past_all() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    host.say(&ann, &room, "before").await;
+    let follow = |query: &str, seen: Option<&'static str>| {
+        let path = format!("/v1/events?conversation={room}{query}");
+        let request = host.request(Method::GET, &path).bearer_auth(&ann);
+        let request = request.header("accept", "text/event-stream");
+        match seen {
+            Some(seen) => request.header("last-event-id", seen),
+            None => request,
+        }
+    };
+    for (query, seen) in [
+        ("", Some("junk")),
+        ("", Some("-1")),
+        ("", Some("999")),
+        ("", Some("9223372036854775808")),
+        ("&after=999", None),
+        ("&after=18446744073709551615", None),
+    ] {
+        let answer = TestHost::answer(follow(query, seen)).await;
+        assert_eq!(answer.refused(400), "VALIDATION_ERROR", "{query} {seen:?}");
+    }
+    assert_eq!(follow("", Some("1")).send().await.unwrap().status(), 200);
+    for huge in ["9223372036854775808", "18446744073709551615"] {
+        let path = format!("/v1/events?conversation={room}&after={huge}");
+        assert_eq!(host.get(&ann, &path).await.ok()["events"], json!([]), "{huge}");
+        let path = format!("/v1/messages?conversation={room}&before_seq={huge}");
+        let all = host.get(&ann, &path).await.ok();
+        assert_eq!(all["messages"].as_array().unwrap().len(), 1, "{huge}");
+        let after = format!("/v1/messages?conversation={room}&after_seq={huge}");
+        assert_eq!(host.get(&ann, &after).await.ok()["messages"], json!([]), "{huge}");
+    }
+}
+
 #[tokio::test]
 async fn a_follower_sees_everything_once_and_in_order() {
     let host = TestHost::open().await;

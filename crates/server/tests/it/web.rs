@@ -119,6 +119,47 @@ async fn a_private_room_is_unknown_to_whoever_has_no_seat() {
     assert!(!seen.to_string().contains("secret"));
     let args = json!({"conversation": room});
     assert_eq!(host.tool(&bot, "chat.read_thread", args).await, Err("NOT_FOUND".to_owned()));
+
+    // A thread in it is as unknown as one that does not exist, to the words of the refusal.
+    let new = json!({"conversation": room, "title": "between us"});
+    let thread = host.post(&ann, "/v1/threads", new).await.ok();
+    let (hidden, none) = (thread["id"].as_str().unwrap(), format!("th_{:032x}", 7));
+    let mut refusals = Vec::new();
+    for id in [hidden, &none] {
+        let post = json!({"thread_id": id, "schema_version": 1, "kind": "chat", "body": "hello"});
+        let params = json!({"name": "post_message", "arguments": post});
+        let posted = host.rpc(&bot, "tools/call", params).await.ok();
+        let go_on = host.post(&bot, &format!("/v1/threads/{id}/continue"), json!({})).await;
+        let why = |error: &serde_json::Value| (error["code"].clone(), error["message"].clone());
+        let posted = why(&posted["result"]["structuredContent"]["error"]);
+        refusals.push((posted, go_on.status, why(&go_on.body["error"])));
+    }
+    assert_eq!(refusals[0], refusals[1]);
+    assert_eq!(refusals[0].1, 404);
+}
+
+// covers: ATT-78
+#[tokio::test]
+async fn events_of_a_stream_are_those_of_its_conversations_alone() {
+    let host = TestHost::open().await;
+    let op = host.operator();
+    let stream = host.post(&op, "/v1/streams", json!({"name": "release"})).await.ok();
+    let stream = stream["id"].as_str().unwrap();
+    let within = json!({"title": "within", "stream": stream});
+    let mut rooms = Vec::new();
+    for new in [json!({"title": "beside"}), within] {
+        let made = host.post(&op, "/v1/channels", new).await.ok();
+        rooms.push(made["id"].as_str().unwrap().to_owned());
+        host.say(&op, rooms.last().unwrap(), "hello").await;
+    }
+    let of = async |room: &str, stream: &str| {
+        let args = json!({"conversation": room, "stream": stream});
+        let found = host.tool(&op, "chat.list_events", args).await?;
+        Ok::<_, String>(found["events"].as_array().unwrap().len())
+    };
+    assert_eq!(of(&rooms[0], stream).await, Ok(0));
+    assert_eq!(of(&rooms[1], stream).await, Ok(1));
+    assert_eq!(of(&rooms[1], "x").await, Err("NOT_FOUND".to_owned()));
 }
 
 #[tokio::test]

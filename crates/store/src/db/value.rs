@@ -17,10 +17,11 @@ impl From<i64> for Value<'_> {
     }
 }
 
-/// Counts are stored as signed integers; none of them reaches 2^63.
+/// Counts are stored as signed integers. None of them reaches 2^63; a number that somebody asks for may, and is then more
+/// than any of them.
 impl From<u64> for Value<'_> {
     fn from(value: u64) -> Self {
-        Self::Int(value as i64)
+        Self::Int(i64::try_from(value).unwrap_or(i64::MAX))
     }
 }
 

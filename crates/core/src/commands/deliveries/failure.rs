@@ -134,7 +134,8 @@ fn is_for_nobody(open: &Open, failed: &Delivery) -> bool {
         |disposition| matches!(disposition, Disposition::Responded | Disposition::Acknowledged);
     let left = open.deliveries.iter().any(|d| d.is_open() || d.disposition().is_some_and(took));
     let selected = failed.decision.rule == Rule::RoleMention;
-    selected && now.disposition() == Some(Disposition::Failed) && !left
+    let ended = matches!(now.disposition(), Some(Disposition::Failed | Disposition::Ignored));
+    selected && ended && !left
 }
 
 /// One key for each member that fails to answer a message.

@@ -228,7 +228,13 @@ impl Context<'_> {
                     self.report_unanswered(at, &owed, why, note.as_deref())?;
                 }
             }
-            _ if mine || claimed => self.settle(at, me, disposition)?,
+            _ if mine || claimed => {
+                self.settle(at, me, disposition)?;
+                // The last one of a role that was asked.
+                if let Some(asked) = before.filter(|_| disposition == Disposition::Ignored) {
+                    self.report_unanswered(at, &asked, Unanswered::SetAside, note.as_deref())?;
+                }
+            }
             _ => return Ok(None),
         }
         Ok(Some(disposition))

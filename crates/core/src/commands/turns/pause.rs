@@ -141,8 +141,9 @@ impl Context<'_> {
     /// A person lets agents continue where they have paused, or have used up the turns that a
     /// person's message allows. Elsewhere nothing changes.
     pub(super) fn go_on(&mut self, conversation: Uid, thread: Option<Uid>) -> Result<Continued> {
-        let me = self.me()?;
-        if me.is_agent() {
+        if self.me()?.is_agent() {
+            // Of what it may not see it learns nothing.
+            self.room_by_uid(conversation)?;
             return Err(only_people().into());
         }
         let (key, thread) = self.line_to_go_on(conversation, thread)?;

@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use chorus_core::model::error::Code;
+use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::attention::Why;
 use chorus_wire::rest::events::Events;
 use schemars::JsonSchema;
@@ -77,8 +77,15 @@ async fn events(
         return Ok(Json(events).into_response());
     }
     // A browser that reconnects says what it saw last.
-    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    let after = seen.or(query.after);
+    let after = match headers.get("last-event-id") {
+        Some(id) => {
+            let seq = id.to_str().ok().and_then(|id| id.parse().ok());
+            Some(seq.ok_or_else(|| {
+                Refusal::invalid("Last-Event-ID is the id of an event of the stream")
+            })?)
+        }
+        None => query.after,
+    };
     let follower = app.log.follow(&caller, &query.conversation, after, query.activity).await?;
     let stream = futures_util::stream::unfold(follower, |mut follower| async move {
         let chunk = chunk(&mut follower).await?;
