@@ -12,10 +12,11 @@ pub use super::incoming::{Answer, IncomingMessage, meaning};
 use crate::attention::flow::{self, Flowed, Saying};
 use crate::attention::greeting;
 use crate::attention::policy::{self, Circumstances};
+use crate::attention::warning::{word_to_a_person, word_to_a_reader};
 use crate::model::attention::{
-    Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
+    Attention, Decision, Directedness, Intent, Mode, Policy, Rule, Told,
 };
-use crate::model::conversation::{ConversationKind, Visibility};
+use crate::model::conversation::ConversationKind;
 use crate::model::flow::{Meant, Settings};
 use crate::model::ids::{MemberKey, RoleKey, Timestamp};
 use crate::model::limits;
@@ -108,43 +109,6 @@ pub fn add_budget_spent(room: &Room, directory: &Directory, attention: &mut Atte
         Some(told) => told.decision = word.decision,
         None => attention.told.push(word),
     }
-}
-
-/// The lead, otherwise a person on the roster, otherwise the first person in the workspace.
-fn word_to_a_person(room: &Room, directory: &Directory, rule: Rule) -> Option<Told> {
-    let on_roster = |m: &MemberKey| room.roster().contains_key(m) && directory.is_person(*m);
-    let lead = directory.lead.filter(|m| directory.is_person(*m));
-    let person = lead.or_else(|| room.roster().keys().copied().filter(on_roster).min());
-    Some(word_to(person.or_else(|| directory.first_person())?, rule))
-}
-
-/// The lead or a person on the roster, if one may read the message.
-fn word_to_a_reader(
-    room: &Room,
-    directory: &Directory,
-    said: &IncomingMessage<'_>,
-    rule: Rule,
-) -> Option<Told> {
-    let is_public = room.conversation().settings.visibility == Visibility::Public;
-    let may_read = |m: &MemberKey| {
-        let in_room = is_public || room.roster().contains_key(m);
-        in_room && directory.is_person(*m) && said.only.is_none_or(|only| only.contains(m))
-    };
-    let lead = directory.lead.filter(may_read);
-    let member = lead.or_else(|| room.roster().keys().copied().filter(may_read).min())?;
-    Some(word_to(member, rule))
-}
-
-fn word_to(member: MemberKey, rule: Rule) -> Told {
-    let decision = Decision {
-        rule,
-        directedness: Directedness::ToMyRole,
-        policy: Policy::MayRespond,
-        mode: Mode::Notify,
-        priority: Priority::High,
-        deadline_ms: None,
-    };
-    Told { member, decision }
 }
 
 struct Candidates<'a> {

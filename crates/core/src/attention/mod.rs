@@ -11,6 +11,7 @@ pub mod flow;
 mod greeting;
 mod incoming;
 pub mod policy;
+mod warning;
 
 pub mod compose;
 pub mod framing;

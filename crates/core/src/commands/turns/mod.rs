@@ -1,6 +1,7 @@
 //! Public turns: granting and revoking them, and the pauses in between.
 
 pub(crate) mod pause;
+mod shown;
 pub(crate) mod turn;
 
 use std::sync::Arc;
