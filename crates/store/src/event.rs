@@ -11,7 +11,9 @@ use chorus_core::model::ids::{
 use chorus_core::model::limits;
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static EVENT: Table = Table::new(
     "event",
@@ -40,6 +42,9 @@ pub(crate) static EVENT: Table = Table::new(
     ],
 )
 .trimmed_where("seq <= $3");
+
+/// Recorded first of all that a conversation has.
+pub(crate) static FAMILY: Family = Family::of(Since::FIRST, &[&EVENT]);
 
 /// Idempotency keys read at a time while a room is loaded.
 const PAGE: usize = limits::IDEMPOTENCY_NEWEST;

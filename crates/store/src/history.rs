@@ -24,6 +24,8 @@ use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::{Head, Room};
+pub use erased::Erased;
+use target::Target;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
@@ -33,8 +35,6 @@ use crate::{
     Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
     open, project, read_cursor, schedule, schema, thread,
 };
-pub use erased::Erased;
-use target::Target;
 
 /// Events read at a time, and rows per commit.
 const PAGE: usize = 1_000;
@@ -108,7 +108,7 @@ impl Reading {
         let none = || Error::corrupt("no workspace");
         let tenant = directory::tenant(db)?.ok_or_else(none)?;
         let mut directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
-        project::load(db, tenant.key, &mut directory)?;
+        project::load(db, tenant.key, &mut directory, Timestamp(i64::MAX))?;
         let mut conversations = Vec::new();
         for key in conversation::keys(db, tenant.key)? {
             let damaged = || Error::corrupt(format!("conversation {key} has no row or no head"));

@@ -77,6 +77,10 @@ pub(crate) struct Since {
     pub(crate) postgres: u32,
 }
 
+impl Since {
+    pub(crate) const FIRST: Self = Self { sqlite: 1, postgres: 1 };
+}
+
 impl Schema {
     /// Whether a database of this version has it.
     pub(crate) fn has(&self, version: u32, since: Since) -> bool {

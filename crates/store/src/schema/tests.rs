@@ -7,6 +7,8 @@ use chorus_core::model::ids::Timestamp;
 
 use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
 use crate::db::{Db, Row, Table};
+use crate::families;
+use crate::family::Family;
 use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 
@@ -47,7 +49,7 @@ fn every_table_is_the_same_on_postgresql() {
         "keys(",
         "place",
         "pg_tables WHERE schemaname = current_schema()",
-        Table::SHARED,
+        families::SHARED,
     );
 }
 
@@ -60,8 +62,8 @@ const KEYS: &str = "CREATE FUNCTION keys(of text) RETURNS TABLE (name text, pk b
         WHERE attrelid = of::regclass AND attnum > 0
     $$";
 
-fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&Table]) {
-    for table in Table::ALL.iter().chain([&&MIGRATION]).chain(shared) {
+fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&'static Table]) {
+    for table in families::tables().chain([&MIGRATION]).chain(shared.iter().copied()) {
         let sql = format!("SELECT name, pk FROM {info}'{}') ORDER BY {place}", table.name);
         let columns =
             db.all(&sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int::<usize>(1)?))).unwrap();
@@ -75,7 +77,27 @@ fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&T
     let count: Option<usize> = db.one(&sql, &[], |row| row.int(0)).unwrap();
     // Besides the table of migrations, the table of hosts, which has its own statements.
     let others = 1 + usize::from(!shared.is_empty());
-    assert_eq!(count, Some(Table::ALL.len() + shared.len() + others));
+    assert_eq!(count, Some(families::tables().count() + shared.len() + others));
+}
+
+#[test]
+fn each_family_names_the_first_version_with_all_its_columns() {
+    let reads = |schema: Schema, db: &dyn Db, family: &Family, version: u32| {
+        migrate(db, &schema.up_to(version as usize), Timestamp(1)).unwrap();
+        family.tables.iter().all(|table| {
+            let sql = format!("{} WHERE workspace = $1", table.select());
+            db.all(&sql, &[1_i64.into()], |_| Ok(())).is_ok()
+        })
+    };
+    for family in families::ALL {
+        let (_folder, db) = fresh();
+        let (since, name) = (family.since.sqlite, family.tables[0].name);
+        assert!(!reads(SQLITE, &*db, family, since - 1), "{name} before version {since}");
+        assert!(reads(SQLITE, &*db, family, since), "{name} in version {since}");
+        let since = family.since.postgres;
+        assert!(!reads(POSTGRES, &*fresh_on_postgres(), family, since - 1), "{name} on PostgreSQL");
+        assert!(reads(POSTGRES, &*fresh_on_postgres(), family, since), "{name} on PostgreSQL");
+    }
 }
 
 /// Each index with its first column, as the engine has it.
@@ -110,7 +132,7 @@ fn check_indexes(db: &dyn Db, sql: &str) {
     for [table, index, first] in found.iter().filter(|[table, ..]| table != "migration") {
         assert_eq!(first, "workspace", "{index} of {table}");
     }
-    for table in Table::ALL {
+    for table in families::tables() {
         assert!(found.iter().any(|[of, ..]| of == table.name), "{} has no key", table.name);
     }
 }
