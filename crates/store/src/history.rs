@@ -29,7 +29,8 @@ use target::Target;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
-use crate::schema::Since;
+use crate::family::Family;
+use crate::schema::Schema;
 use crate::sqlite::Folder;
 use crate::{
     Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
@@ -62,12 +63,14 @@ pub struct Part {
     pub base: Option<LogSnapshot>,
 }
 
-/// The first version with everything that an export reads.
-const EXPORTED_SINCE: Since = Since { sqlite: 5, postgres: 1 };
+/// What an export has of the directory besides members, roles, streams and sessions.
+static EXPORTED: &[&Family] = &[&project::FAMILY];
 
 /// A place that is being read, whether or not a host runs on it.
 pub struct Reading {
     db: Box<dyn Db>,
+    schema: &'static Schema,
+    version: u32,
     workspace: i64,
 }
 
@@ -83,15 +86,21 @@ impl Reading {
         }
         let db = place.examiner()?;
         let schema = place.schema();
-        let found =
+        let version =
             schema::check(&*db, schema).map_err(|why| BackupError::Folder(why.to_string()))?;
-        if !schema.has(found, EXPORTED_SINCE) {
+        let reading = Self { db, schema, version, workspace: 0 };
+        if !reading.has(&conversation::FAMILY) {
             return Err(BackupError::Folder(format!(
-                "{place} is of schema version {found}, which is too old to be exported: start this version's host on \
+                "{place} is of schema version {version}, which is too old to be exported: start this version's host on \
                  it once, then export it"
             )));
         }
-        Ok(Self { db, workspace: 0 })
+        Ok(reading)
+    }
+
+    /// Whether the place has these tables, which a folder of an older version may lack.
+    fn has(&self, family: &Family) -> bool {
+        self.schema.has(self.version, family.since)
     }
 
     pub fn snapshot(&mut self) -> Result<Snapshot> {
@@ -108,7 +117,10 @@ impl Reading {
         let none = || Error::corrupt("no workspace");
         let tenant = directory::tenant(db)?.ok_or_else(none)?;
         let mut directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
-        project::load(db, tenant.key, &mut directory, Timestamp(i64::MAX))?;
+        for family in EXPORTED.iter().filter(|family| self.has(family)) {
+            let Some(load) = family.load else { continue };
+            load(db, tenant.key, &mut directory, Timestamp(i64::MAX))?;
+        }
         let mut conversations = Vec::new();
         for key in conversation::keys(db, tenant.key)? {
             let damaged = || Error::corrupt(format!("conversation {key} has no row or no head"));
@@ -120,7 +132,10 @@ impl Reading {
                 roster: conversation::roster(db, tenant.key, key)?,
                 threads: thread::all(db, tenant.key, key)?,
                 cursors: read_cursor::all(db, tenant.key, key)?,
-                schedules: schedule::all(db, tenant.key, key)?,
+                schedules: match self.has(&schedule::FAMILY) {
+                    true => schedule::all(db, tenant.key, key)?,
+                    false => Vec::new(),
+                },
                 base: log_snapshot::get(db, tenant.key, key)?,
             });
         }
