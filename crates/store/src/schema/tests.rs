@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chorus_core::model::ids::Timestamp;
 
-use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
+use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, Since, check, for_postgres, migrate};
 use crate::db::{Db, Row, Table};
 use crate::families;
 use crate::family::Family;
@@ -144,7 +144,7 @@ fn migrations_are_applied_once_and_in_order() {
     const TWO: Migration = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
     const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x BIGINT);\n", ..ONE };
     on_each(|db, schema| {
-        let of = |steps| Schema { steps, ..schema };
+        let of = |own| Schema { own, shared: &[], ..schema };
         migrate(db, &of(&[ONE]), Timestamp(1)).unwrap();
         migrate(db, &of(&[ONE, TWO]), Timestamp(2)).unwrap();
         migrate(db, &of(&[ONE, TWO]), Timestamp(3)).unwrap();
@@ -164,12 +164,75 @@ fn a_migration_that_fails_leaves_nothing() {
         sql: "CREATE TABLE a (x BIGINT);\nCREATE TABLE a (x BIGINT);\n",
     };
     on_each(|db, schema| {
-        let broken = migrate(db, &Schema { steps: &[BROKEN], ..schema }, Timestamp(1));
+        let broken = migrate(db, &Schema { own: &[BROKEN], shared: &[], ..schema }, Timestamp(1));
         assert!(matches!(broken, Err(Mismatch::Database(_))));
         let noted = db.all("SELECT number FROM migration", &[], |_| Ok(())).unwrap();
         assert!(noted.is_empty());
         assert!(db.execute("CREATE TABLE a (x BIGINT)", &[]).is_ok(), "it is not there");
     });
+}
+
+#[test]
+fn a_shared_migration_follows_those_of_each_engine() {
+    const SHARED: Migration = Migration {
+        number: 1,
+        name: "shared",
+        sql: "-- An INTEGER and a BLOB.
+CREATE TABLE a (
+    workspace INTEGER NOT NULL,
+    uid BLOB NOT NULL,
+    said TEXT,
+    PRIMARY KEY (workspace, uid)
+) WITHOUT ROWID;
+ALTER TABLE a ADD COLUMN owed INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX a_owed ON a (workspace, owed) WHERE owed = 1;
+",
+    };
+    const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..SHARED };
+    const NEXT: Migration =
+        Migration { number: 2, name: "next", sql: "ALTER TABLE a ADD COLUMN x BLOB;\n" };
+    on_each(|db, schema| {
+        let of = |shared| Schema { shared, ..schema };
+        let before = schema.own.len() as u32;
+        migrate(db, &of(&[]), Timestamp(1)).unwrap();
+        assert!(!schema.has(check(db, &of(&[])).unwrap(), Since::shared(1)));
+        migrate(db, &of(&[SHARED]), Timestamp(2)).unwrap();
+        assert_eq!(check(db, &of(&[SHARED])), Ok(before + 1));
+        assert!(schema.has(before + 1, Since::shared(1)));
+        assert!(!schema.has(before + 1, Since::shared(2)));
+        let put = "INSERT INTO a (workspace, uid, owed) VALUES ($1, $2, $3)";
+        db.execute(put, &[1_i64.into(), (&[7; 16]).into(), i64::MAX.into()]).unwrap();
+        migrate(db, &of(&[SHARED, NEXT]), Timestamp(3)).unwrap();
+        let read = |row: &dyn Row| Ok((row.array::<16>(0)?, row.int::<i64>(1)?));
+        let found = db.all("SELECT uid, owed FROM a WHERE x IS NULL", &[], read).unwrap();
+        assert_eq!(found, [([7; 16], i64::MAX)]);
+        assert_eq!(check(db, &of(&[SHARED, NEXT]).up_to(before as usize + 1)), Err(newer(before)));
+        let changed = check(db, &of(&[CHANGED, NEXT]));
+        assert_eq!(changed, Err(Mismatch::Changed { number: before + 1 }));
+    });
+}
+
+fn newer(before: u32) -> Mismatch {
+    Mismatch::Newer { found: before + 2, known: before + 1 }
+}
+
+/// These were written for each engine by hand and are the same but for the dialect.
+#[test]
+fn the_translation_for_postgresql_is_what_was_written_by_hand() {
+    for (sqlite, postgres) in [(7, 2), (8, 3), (9, 4)] {
+        let [sqlite, postgres] = [SQLITE.own[sqlite - 1], POSTGRES.own[postgres - 1]];
+        assert_eq!(for_postgres(sqlite.sql), postgres.sql, "{}", sqlite.name);
+    }
+}
+
+/// Their numbers are their places, so that `Since::shared` names the version that they make.
+#[test]
+fn shared_migrations_are_numbered_from_one() {
+    for schema in [SQLITE, POSTGRES] {
+        for (step, number) in schema.steps().zip(1..) {
+            assert_eq!(step.number, number, "{}", step.name);
+        }
+    }
 }
 
 /// A log as the first version left it. The migration computes its counts of unattended messages.
