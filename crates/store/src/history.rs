@@ -20,6 +20,7 @@ use chorus_core::model::delivery::Open;
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::model::log_snapshot::LogSnapshot;
+use chorus_core::model::member::{Member, Role, Session, Stream};
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
@@ -182,6 +183,9 @@ impl From<Error> for Refused {
     }
 }
 
+/// The outcome of writing an item.
+type Written = std::result::Result<(), Refused>;
+
 fn unfit<T>(why: impl Into<String>) -> std::result::Result<T, Refused> {
     Err(Refused::Unfit(why.into()))
 }
@@ -218,10 +222,7 @@ impl Writing {
         }
     }
 
-    pub fn member(
-        &mut self,
-        member: chorus_core::model::member::Member,
-    ) -> std::result::Result<(), Refused> {
+    pub fn member(&mut self, member: Member) -> Written {
         if member.key.0 as usize != self.directory.members.len() + 1 {
             return unfit(format!("member {} is out of order", member.key));
         }
@@ -230,10 +231,7 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn role(
-        &mut self,
-        role: chorus_core::model::member::Role,
-    ) -> std::result::Result<(), Refused> {
+    pub fn role(&mut self, role: Role) -> Written {
         if role.key.0 as usize != self.directory.roles.len() + 1 {
             return unfit(format!("role {} is out of order", role.key));
         }
@@ -243,10 +241,7 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn stream(
-        &mut self,
-        stream: chorus_core::model::member::Stream,
-    ) -> std::result::Result<(), Refused> {
+    pub fn stream(&mut self, stream: Stream) -> Written {
         if stream.key.0 as usize != self.directory.streams.len() + 1 {
             return unfit(format!("stream {} is out of order", stream.key));
         }
@@ -255,17 +250,14 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn session(
-        &mut self,
-        session: chorus_core::model::member::Session,
-    ) -> std::result::Result<(), Refused> {
+    pub fn session(&mut self, session: Session) -> Written {
         self.known(session.member)?;
         directory::put_session(self.db()?, self.tenant.key, &session)?;
         self.wrote()
     }
 
     /// Begins a conversation; its events come next.
-    pub fn conversation(&mut self, conversation: Conversation) -> std::result::Result<(), Refused> {
+    pub fn conversation(&mut self, conversation: Conversation) -> Written {
         if self.room.is_some() {
             return unfit("the conversation before it has no head");
         }
@@ -278,7 +270,7 @@ impl Writing {
     }
 
     /// Sets the start of the conversation's log; before its first event.
-    pub fn base(&mut self, base: &LogSnapshot) -> std::result::Result<(), Refused> {
+    pub fn base(&mut self, base: &LogSnapshot) -> Written {
         base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
         if room.head().seq != Seq(0) || base.seq == Seq(0) {
@@ -292,7 +284,7 @@ impl Writing {
 
     /// Writes the next event of the conversation's log. Its hashes must follow from the previous
     /// one.
-    pub fn event(&mut self, event: Event) -> std::result::Result<(), Refused> {
+    pub fn event(&mut self, event: Event) -> Written {
         self.known(event.actor)?;
         let Some(room) = &self.room else { return unfit("it belongs to no conversation") };
         let seq = event.seq;
@@ -334,7 +326,7 @@ impl Writing {
     }
 
     /// Loads the present state of the message that an event is about.
-    fn recall(&mut self, event: &Event) -> std::result::Result<(), Refused> {
+    fn recall(&mut self, event: &Event) -> Written {
         let Some(about) = event.change.about() else { return Ok(()) };
         let at = EventRef { conversation: event.conversation, seq: about };
         let state = message::get(self.db()?, self.tenant.key, at)?;
@@ -345,7 +337,7 @@ impl Writing {
     }
 
     /// Ends a conversation and checks that its log ends where the part says.
-    pub fn end(&mut self, part: &Part) -> std::result::Result<(), Refused> {
+    pub fn end(&mut self, part: &Part) -> Written {
         self.write_room()?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
         if (part.head.seq, part.head.hash) != (room.head().seq, room.head().hash) {
@@ -394,7 +386,7 @@ impl Writing {
     }
 
     /// Writes the room's present state, and forgets what is not needed for the next events.
-    fn write_room(&mut self) -> std::result::Result<(), Refused> {
+    fn write_room(&mut self) -> Written {
         let Some(mut room) = self.room.take() else { return Ok(()) };
         let (dirty, db, workspace) = (room.take_dirty(), self.db()?, self.tenant.key);
         let key = room.key();
@@ -417,14 +409,14 @@ impl Writing {
         Ok(())
     }
 
-    fn known(&self, member: MemberKey) -> std::result::Result<(), Refused> {
+    fn known(&self, member: MemberKey) -> Written {
         match self.directory.member(member) {
             Some(_) => Ok(()),
             None => unfit(format!("there is no member {member}")),
         }
     }
 
-    fn wrote(&mut self) -> std::result::Result<(), Refused> {
+    fn wrote(&mut self) -> Written {
         self.rows += 1;
         if self.rows < PAGE {
             return Ok(());
@@ -436,7 +428,7 @@ impl Writing {
     }
 
     /// Everything is written: gives the folder its name, or commits the transaction.
-    pub fn finish(mut self) -> std::result::Result<(), Refused> {
+    pub fn finish(mut self) -> Written {
         if let Some(lead) = self.tenant.lead {
             self.known(lead)?;
         }
