@@ -1,14 +1,19 @@
 //! Approvals that wait for a person. They are part of the directory, which holds all of them in
 //! memory.
 
+mod check;
+
 use std::sync::Arc;
 
 use chorus_core::codec;
 use chorus_core::model::approval::{Approval, Decided, Source};
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Seq, Timestamp, Uid};
+use chorus_core::state::workspace::Changes;
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static APPROVAL: Table = Table::new(
     "approval",
@@ -31,6 +36,23 @@ pub(crate) static APPROVAL: Table = Table::new(
         "packed",
     ],
 );
+
+pub(crate) static FAMILY: Family = Family::of(Since { sqlite: 2, postgres: 1 }, &[&APPROVAL])
+    .recorded(record)
+    .checked(check::look);
+
+/// A decided approval keeps none of its words; its previous row is zeroed.
+fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.approvals.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        changes.approvals.iter().try_for_each(|(uid, approval)| match approval {
+            Some(approval) => put(db, workspace, approval),
+            None => remove(db, workspace, *uid),
+        })
+    })
+}
 
 pub(crate) fn all(db: &dyn Db, workspace: i64) -> Result<Vec<Arc<Approval>>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", APPROVAL.select());

@@ -4,6 +4,8 @@
 //! the database have them. References are a projection of the log: [`log`] derives them event by
 //! event.
 
+mod check;
+
 use std::sync::Arc;
 
 use chorus_core::codec::Coded;
@@ -14,7 +16,9 @@ use chorus_core::model::event::{Change, Event, Hash, Message};
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp, Uid};
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
 use crate::row::{code, uid};
+use crate::schema::Since;
 use crate::{conversation, event};
 
 pub(crate) static ASSET: Table =
@@ -25,6 +29,10 @@ pub(crate) static BLOB: Table = Table::new("blob", 2, &["workspace", "hash", "da
 pub(crate) static REF: Table =
     Table::new("asset_ref", 4, &["workspace", "conversation", "seq", "asset"])
         .trimmed_where("seq > 0 AND seq <= $3");
+
+/// Recorded in `record`: files before references to them.
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&ASSET, &BLOB, &REF]).checked(check::look);
 
 /// Messages examined to find one that a member may see.
 const LOOKED_AT: u64 = 256;

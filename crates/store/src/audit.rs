@@ -4,6 +4,8 @@
 //! batch, so that a crash cannot break the chain. A block's hash covers the previous hash, its
 //! number, its time and its entries.
 
+mod check;
+
 use chorus_core::codec;
 use chorus_core::model::audit::Record;
 use chorus_core::model::delivery::Open;
@@ -12,10 +14,15 @@ use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp}
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
+use crate::schema::Since;
 use crate::{event, thread};
 
 pub(crate) static AUDIT: Table =
     Table::new("audit", 2, &["workspace", "block", "at", "hash", "packed"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 2, postgres: 1 }, &[&AUDIT]).checked(check::look);
 
 /// The version of the hash's input; it is part of the input.
 const VERSION: u8 = 1;

@@ -7,10 +7,12 @@ use chorus_core::model::conversation::{
     Conversation, ConversationKind, Keep, Participation, Settings, Visibility,
 };
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, StreamKey, Timestamp, Uid};
-use chorus_core::state::room::Head;
+use chorus_core::state::room::{Dirty, Head, Room};
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::{code, uid};
+use crate::schema::Since;
 
 pub(crate) static CONVERSATION: Table = Table::new(
     "conversation",
@@ -42,6 +44,21 @@ pub(crate) static HEAD: Table = Table::new(
 
 pub(crate) static ROSTER: Table =
     Table::new("roster", 3, &["workspace", "conversation", "member", "participation"]);
+
+/// Heads are recorded before the log.
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&CONVERSATION, &HEAD, &ROSTER])
+        .recorded_in_rooms(record_room);
+
+fn record_room(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    if dirty.conversation {
+        put(db, workspace, room.conversation())?;
+    }
+    for (member, participation) in &dirty.roster {
+        put_seat(db, workspace, room.key(), *member, *participation)?;
+    }
+    Ok(())
+}
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, conversation: &Conversation) -> Result<()> {
     let settings = &conversation.settings;

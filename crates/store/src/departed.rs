@@ -2,11 +2,24 @@
 //! as replayed from the log.
 
 use chorus_core::model::ids::{ConversationKey, MemberKey, ThreadKey};
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Result, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static DEPARTED: Table =
     Table::new("gone", 4, &["workspace", "conversation", "member", "thread"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 2, postgres: 1 }, &[&DEPARTED]).recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    dirty
+        .gone
+        .iter()
+        .try_for_each(|place| set(db, workspace, room.key(), *place, room.gone().contains(place)))
+}
 
 /// What a member has left: the whole conversation, or one thread.
 pub(crate) type Place = (MemberKey, Option<ThreadKey>);

@@ -8,6 +8,8 @@ use chorus_core::model::digest::{Digest, Written};
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, Timestamp};
 
 use crate::db::{Db, Error, Result, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static DIGEST: Table =
     Table::new("digest", 3, &["workspace", "conversation", "through", "at", "packed"])
@@ -24,6 +26,10 @@ pub(crate) static DIGEST_TEXT: Table = Table::new(
 
 pub(crate) static DIGESTED: Table =
     Table::new("digested", 2, &["workspace", "conversation", "seq"]);
+
+/// Recorded after the states of messages, which say what is deleted.
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 2, postgres: 1 }, &[&DIGEST, &DIGEST_TEXT, &DIGESTED]);
 
 pub(crate) fn put(
     db: &dyn Db,

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use chorus_core::codec::Coded;
-use chorus_core::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
+use chorus_core::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp};
 use chorus_core::model::member::{Member, Role, Session, Stream};
 use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Changes;
 
 use crate::approval;
 use crate::db::{Db, Error, Result, Row, Table, Value};
+use crate::family::Family;
 use crate::row::{code, uid};
+use crate::schema::Since;
+use crate::tenant::Tenant;
 
 pub(crate) static WORKSPACE: Table =
     Table::new("workspace", 1, &["workspace", "uid", "name", "epoch", "lead", "created_at"]);
@@ -46,16 +50,32 @@ pub(crate) static SESSION: Table = Table::new(
 
 pub(crate) static TOKEN: Table = Table::new("token", 2, &["workspace", "jti", "expires"]);
 
-/// The workspace a data folder holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tenant {
-    /// Its key in every row.
-    pub key: i64,
-    pub uid: Uid,
-    pub name: Arc<str>,
-    /// Increased to end all callback tokens at once.
-    pub epoch: u64,
-    pub lead: Option<MemberKey>,
+pub(crate) static FAMILY: Family = Family::of(
+    Since::FIRST,
+    &[&WORKSPACE, &MEMBER, &ROLE, &ROLE_MEMBER, &STREAM, &SESSION, &TOKEN],
+)
+.recorded(record);
+
+fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    for member in &changes.members {
+        put_member(db, workspace, member)?;
+    }
+    for role in &changes.roles {
+        put_role(db, workspace, role)?;
+    }
+    for stream in &changes.streams {
+        put_stream(db, workspace, stream)?;
+    }
+    for session in &changes.sessions {
+        put_session(db, workspace, session)?;
+    }
+    if let Some(lead) = changes.lead {
+        set_lead(db, workspace, lead)?;
+    }
+    for (jti, expires) in &changes.revoked {
+        put_revoked(db, workspace, jti, *expires)?;
+    }
+    Ok(())
 }
 
 /// The first workspace of the database. There is only one until hosts serve several.
@@ -95,7 +115,7 @@ pub(crate) fn set_lead(db: &dyn Db, workspace: i64, lead: Option<MemberKey>) -> 
     .map(drop)
 }
 
-/// The directory as of the last commit, with all sessions disconnected.
+/// The directory without what other families load, with all sessions disconnected.
 pub(crate) fn load(db: &dyn Db, tenant: &Tenant, now: Timestamp) -> Result<Directory> {
     let mut directory = Directory::default();
     directory.lead = tenant.lead;
@@ -194,12 +214,7 @@ pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Op
     db.get(&SESSION, &[workspace.into(), key.0.into()], read_session)
 }
 
-pub(crate) fn put_revoked(
-    db: &dyn Db,
-    workspace: i64,
-    jti: &str,
-    expires: Timestamp,
-) -> Result<()> {
+fn put_revoked(db: &dyn Db, workspace: i64, jti: &str, expires: Timestamp) -> Result<()> {
     db.put(&TOKEN, &[workspace.into(), jti.into(), expires.0.into()])
 }
 

@@ -11,7 +11,9 @@ use chorus_core::model::ids::{
 use chorus_core::model::limits;
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static EVENT: Table = Table::new(
     "event",
@@ -40,6 +42,8 @@ pub(crate) static EVENT: Table = Table::new(
     ],
 )
 .trimmed_where("seq <= $3");
+
+pub(crate) static FAMILY: Family = Family::of(Since::FIRST, &[&EVENT]);
 
 /// Idempotency keys read at a time while a room is loaded.
 const PAGE: usize = limits::IDEMPOTENCY_NEWEST;
@@ -93,8 +97,7 @@ pub(crate) fn in_thread(
         db.one(sql, &values, |row| Ok((row.int::<u64>(0)?, row.int::<u64>(1)?)))
     };
     // Nothing of the thread comes before its own event, and no message before its seq.
-    let mut at = thread_seq.max(thread.0);
-    let mut step = 1;
+    let (mut at, mut step) = (thread_seq.max(thread.0), 1);
     let is_before = |found: Option<(u64, u64)>| found.is_some_and(|(_, t)| t <= thread_seq);
     if thread_seq == 0 || !is_before(next(thread.0)?) {
         return Ok(Seq(thread.0));

@@ -20,21 +20,23 @@ use chorus_core::model::delivery::Open;
 use chorus_core::model::event::Event;
 use chorus_core::model::ids::{EventRef, MemberKey, Seq, ThreadKey, Timestamp};
 use chorus_core::model::log_snapshot::LogSnapshot;
+use chorus_core::model::member::{Member, Role, Session, Stream};
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::{Head, Room};
+pub use erased::Erased;
+use target::Target;
 
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
-use crate::schema::Since;
+use crate::family::Family;
+use crate::schema::Schema;
 use crate::sqlite::Folder;
 use crate::{
     Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
     open, project, read_cursor, schedule, schema, thread,
 };
-pub use erased::Erased;
-use target::Target;
 
 /// Events read at a time, and rows per commit.
 const PAGE: usize = 1_000;
@@ -62,12 +64,14 @@ pub struct Part {
     pub base: Option<LogSnapshot>,
 }
 
-/// The first version with everything that an export reads.
-const EXPORTED_SINCE: Since = Since { sqlite: 5, postgres: 1 };
+/// What an export has of the directory besides members, roles, streams and sessions.
+static EXPORTED: &[&Family] = &[&project::FAMILY];
 
 /// A place that is being read, whether or not a host runs on it.
 pub struct Reading {
     db: Box<dyn Db>,
+    schema: &'static Schema,
+    version: u32,
     workspace: i64,
 }
 
@@ -83,15 +87,21 @@ impl Reading {
         }
         let db = place.examiner()?;
         let schema = place.schema();
-        let found =
+        let version =
             schema::check(&*db, schema).map_err(|why| BackupError::Folder(why.to_string()))?;
-        if !schema.has(found, EXPORTED_SINCE) {
+        let reading = Self { db, schema, version, workspace: 0 };
+        if !reading.has(&conversation::FAMILY) {
             return Err(BackupError::Folder(format!(
-                "{place} is of schema version {found}, which is too old to be exported: start this version's host on \
+                "{place} is of schema version {version}, which is too old to be exported: start this version's host on \
                  it once, then export it"
             )));
         }
-        Ok(Self { db, workspace: 0 })
+        Ok(reading)
+    }
+
+    /// Whether the place has these tables, which a folder of an older version may lack.
+    fn has(&self, family: &Family) -> bool {
+        self.schema.has(self.version, family.since)
     }
 
     pub fn snapshot(&mut self) -> Result<Snapshot> {
@@ -108,7 +118,10 @@ impl Reading {
         let none = || Error::corrupt("no workspace");
         let tenant = directory::tenant(db)?.ok_or_else(none)?;
         let mut directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
-        project::load(db, tenant.key, &mut directory)?;
+        for family in EXPORTED.iter().filter(|family| self.has(family)) {
+            let Some(load) = family.load else { continue };
+            load(db, tenant.key, &mut directory, Timestamp(i64::MAX))?;
+        }
         let mut conversations = Vec::new();
         for key in conversation::keys(db, tenant.key)? {
             let damaged = || Error::corrupt(format!("conversation {key} has no row or no head"));
@@ -120,7 +133,10 @@ impl Reading {
                 roster: conversation::roster(db, tenant.key, key)?,
                 threads: thread::all(db, tenant.key, key)?,
                 cursors: read_cursor::all(db, tenant.key, key)?,
-                schedules: schedule::all(db, tenant.key, key)?,
+                schedules: match self.has(&schedule::FAMILY) {
+                    true => schedule::all(db, tenant.key, key)?,
+                    false => Vec::new(),
+                },
                 base: log_snapshot::get(db, tenant.key, key)?,
             });
         }
@@ -167,6 +183,9 @@ impl From<Error> for Refused {
     }
 }
 
+/// The outcome of writing an item.
+type Written = std::result::Result<(), Refused>;
+
 fn unfit<T>(why: impl Into<String>) -> std::result::Result<T, Refused> {
     Err(Refused::Unfit(why.into()))
 }
@@ -203,10 +222,7 @@ impl Writing {
         }
     }
 
-    pub fn member(
-        &mut self,
-        member: chorus_core::model::member::Member,
-    ) -> std::result::Result<(), Refused> {
+    pub fn member(&mut self, member: Member) -> Written {
         if member.key.0 as usize != self.directory.members.len() + 1 {
             return unfit(format!("member {} is out of order", member.key));
         }
@@ -215,10 +231,7 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn role(
-        &mut self,
-        role: chorus_core::model::member::Role,
-    ) -> std::result::Result<(), Refused> {
+    pub fn role(&mut self, role: Role) -> Written {
         if role.key.0 as usize != self.directory.roles.len() + 1 {
             return unfit(format!("role {} is out of order", role.key));
         }
@@ -228,10 +241,7 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn stream(
-        &mut self,
-        stream: chorus_core::model::member::Stream,
-    ) -> std::result::Result<(), Refused> {
+    pub fn stream(&mut self, stream: Stream) -> Written {
         if stream.key.0 as usize != self.directory.streams.len() + 1 {
             return unfit(format!("stream {} is out of order", stream.key));
         }
@@ -240,17 +250,14 @@ impl Writing {
         self.wrote()
     }
 
-    pub fn session(
-        &mut self,
-        session: chorus_core::model::member::Session,
-    ) -> std::result::Result<(), Refused> {
+    pub fn session(&mut self, session: Session) -> Written {
         self.known(session.member)?;
         directory::put_session(self.db()?, self.tenant.key, &session)?;
         self.wrote()
     }
 
     /// Begins a conversation; its events come next.
-    pub fn conversation(&mut self, conversation: Conversation) -> std::result::Result<(), Refused> {
+    pub fn conversation(&mut self, conversation: Conversation) -> Written {
         if self.room.is_some() {
             return unfit("the conversation before it has no head");
         }
@@ -263,7 +270,7 @@ impl Writing {
     }
 
     /// Sets the start of the conversation's log; before its first event.
-    pub fn base(&mut self, base: &LogSnapshot) -> std::result::Result<(), Refused> {
+    pub fn base(&mut self, base: &LogSnapshot) -> Written {
         base.roster.iter().try_for_each(|(member, _)| self.known(*member))?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
         if room.head().seq != Seq(0) || base.seq == Seq(0) {
@@ -277,7 +284,7 @@ impl Writing {
 
     /// Writes the next event of the conversation's log. Its hashes must follow from the previous
     /// one.
-    pub fn event(&mut self, event: Event) -> std::result::Result<(), Refused> {
+    pub fn event(&mut self, event: Event) -> Written {
         self.known(event.actor)?;
         let Some(room) = &self.room else { return unfit("it belongs to no conversation") };
         let seq = event.seq;
@@ -319,7 +326,7 @@ impl Writing {
     }
 
     /// Loads the present state of the message that an event is about.
-    fn recall(&mut self, event: &Event) -> std::result::Result<(), Refused> {
+    fn recall(&mut self, event: &Event) -> Written {
         let Some(about) = event.change.about() else { return Ok(()) };
         let at = EventRef { conversation: event.conversation, seq: about };
         let state = message::get(self.db()?, self.tenant.key, at)?;
@@ -330,7 +337,7 @@ impl Writing {
     }
 
     /// Ends a conversation and checks that its log ends where the part says.
-    pub fn end(&mut self, part: &Part) -> std::result::Result<(), Refused> {
+    pub fn end(&mut self, part: &Part) -> Written {
         self.write_room()?;
         let Some(room) = self.room.take() else { return unfit("it belongs to no conversation") };
         if (part.head.seq, part.head.hash) != (room.head().seq, room.head().hash) {
@@ -379,7 +386,7 @@ impl Writing {
     }
 
     /// Writes the room's present state, and forgets what is not needed for the next events.
-    fn write_room(&mut self) -> std::result::Result<(), Refused> {
+    fn write_room(&mut self) -> Written {
         let Some(mut room) = self.room.take() else { return Ok(()) };
         let (dirty, db, workspace) = (room.take_dirty(), self.db()?, self.tenant.key);
         let key = room.key();
@@ -402,14 +409,14 @@ impl Writing {
         Ok(())
     }
 
-    fn known(&self, member: MemberKey) -> std::result::Result<(), Refused> {
+    fn known(&self, member: MemberKey) -> Written {
         match self.directory.member(member) {
             Some(_) => Ok(()),
             None => unfit(format!("there is no member {member}")),
         }
     }
 
-    fn wrote(&mut self) -> std::result::Result<(), Refused> {
+    fn wrote(&mut self) -> Written {
         self.rows += 1;
         if self.rows < PAGE {
             return Ok(());
@@ -421,7 +428,7 @@ impl Writing {
     }
 
     /// Everything is written: gives the folder its name, or commits the transaction.
-    pub fn finish(mut self) -> std::result::Result<(), Refused> {
+    pub fn finish(mut self) -> Written {
         if let Some(lead) = self.tenant.lead {
             self.known(lead)?;
         }

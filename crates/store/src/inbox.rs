@@ -4,6 +4,8 @@
 //! mirrors it. Invariant: a row's `owed` says whether the packed cursor is behind the newest
 //! message.
 
+mod check;
+
 use std::sync::Arc;
 
 use chorus_core::codec;
@@ -12,9 +14,13 @@ use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Timestamp, Uid};
 use chorus_core::model::inbox::{Callback, Inbox, Remote};
 use chorus_core::state::directory::Directory;
+use chorus_core::state::room::{Dirty, Room};
+use chorus_core::state::workspace::Changes;
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static INBOX: Table = Table::new("inbox", 2, &["workspace", "uid", "packed"]);
 
@@ -24,8 +30,46 @@ pub(crate) static REMOTE: Table =
 pub(crate) static CALLBACK: Table =
     Table::new("callback", 3, &["workspace", "conversation", "seq", "at", "sealed"]);
 
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 6, postgres: 1 }, &[&INBOX, &REMOTE, &CALLBACK])
+        .recorded_in_rooms(record_room)
+        .loaded(load)
+        .checked(check::look);
+
+fn record_room(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    if let Some(remote) = room.remote().filter(|_| dirty.remote) {
+        put_remote(db, workspace, room.key(), remote)?;
+    }
+    for (of, callback) in &dirty.callbacks {
+        put_callback(db, workspace, room.key(), *of, callback.as_ref())?;
+    }
+    Ok(())
+}
+
+/// After the rooms, so that nothing is written for channels of a removed inbox. Removed rows are
+/// zeroed.
+pub(crate) fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.inboxes.is_empty() && changes.sweep_callbacks.is_none() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for (uid, inbox) in &changes.inboxes {
+            match inbox {
+                Some(inbox) => put(db, workspace, inbox)?,
+                None => remove(db, workspace, *uid)?,
+            }
+        }
+        changes.sweep_callbacks.map_or(Ok(()), |before| sweep(db, workspace, before))
+    })
+}
+
 /// Loads the inboxes of the workspace into its directory.
-pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
+pub(crate) fn load(
+    db: &dyn Db,
+    workspace: i64,
+    directory: &mut Directory,
+    _: Timestamp,
+) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", INBOX.select());
     let inboxes = db.all(&sql, &[workspace.into()], |row| {
         let of = uid(row, 1)?;

@@ -17,6 +17,8 @@ pub mod schema;
 pub mod shared;
 pub mod sqlite;
 
+mod family;
+
 mod approval;
 mod asset;
 mod conversation;
@@ -38,7 +40,7 @@ mod row;
 mod schedule;
 mod stamps;
 mod stimulus;
-mod tables;
+mod tenant;
 mod thread;
 mod token;
 mod told;
@@ -46,6 +48,8 @@ mod turn;
 mod unread;
 
 mod departed;
+mod families;
+
 mod facts;
 mod record;
 pub mod writer;
@@ -65,7 +69,6 @@ mod store;
 pub use audit::{AuditHead, AuditPlace};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use db::Sync;
-pub use directory::Tenant;
 pub use doctor::doctor;
 pub use newest::Lost;
 pub use open_error::OpenError;
@@ -73,5 +76,6 @@ pub use place::Place;
 pub use reader::{FeedEntry, IdKind, Line, Moderation, Page, Readers, Start, StoredEntry, Trace};
 pub use repair::repair;
 pub use store::{Options, Store, open};
+pub use tenant::Tenant;
 pub use unread::Unread;
 pub use writer::{Commit, Health, Reply, Sink, Stats, Writer};

@@ -10,9 +10,14 @@ use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::model::log_snapshot::LogSnapshot;
 
 use crate::db::{Db, Error, Result, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static LOG_SNAPSHOT: Table =
     Table::new("base", 2, &["workspace", "conversation", "seq", "hash", "at", "packed"]);
+
+/// Recorded last of all.
+pub(crate) static FAMILY: Family = Family::of(Since { sqlite: 3, postgres: 1 }, &[&LOG_SNAPSHOT]);
 
 pub(crate) fn put(
     db: &dyn Db,

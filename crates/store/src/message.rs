@@ -3,8 +3,11 @@
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 use chorus_core::model::message_state::MessageState;
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static MESSAGE: Table = Table::new(
     "message",
@@ -12,6 +15,16 @@ pub(crate) static MESSAGE: Table = Table::new(
     &["workspace", "conversation", "seq", "latest", "edited_at", "deleted_at", "reactions"],
 )
 .trimmed_where("seq <= $3");
+
+pub(crate) static FAMILY: Family = Family::of(Since::FIRST, &[&MESSAGE]).recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    let conversation = room.key();
+    for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages().get(s)?))) {
+        put(db, workspace, EventRef { conversation, seq }, state)?;
+    }
+    Ok(())
+}
 
 /// Writes the state, or removes the row of one that is back at the default.
 pub(crate) fn put(db: &dyn Db, workspace: i64, at: EventRef, state: &MessageState) -> Result<()> {

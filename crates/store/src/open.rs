@@ -11,6 +11,8 @@ use chorus_core::model::ids::{ConversationKey, EventRef, Seq};
 use chorus_core::state::room::Standing;
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static PENDING: Table =
     Table::new("pending", 3, &["workspace", "conversation", "seq", "due_at", "dead", "packed"]);
@@ -18,6 +20,9 @@ pub(crate) static PENDING: Table =
 pub(crate) static RECEIPT: Table =
     Table::new("receipt", 3, &["workspace", "conversation", "seq", "dead", "packed"])
         .trimmed_where("seq <= $3");
+
+/// Recorded for rooms that are no longer in memory too.
+pub(crate) static FAMILY: Family = Family::of(Since::FIRST, &[&PENDING, &RECEIPT]);
 
 pub(crate) fn put_pending(
     db: &dyn Db,

@@ -1,22 +1,59 @@
 //! Projects and their tasks. They are part of the directory, which holds all of them in memory.
 
+mod check;
+
 use std::sync::Arc;
 
 use chorus_core::codec;
-use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 use chorus_core::model::project::{Project, Task};
 use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Changes;
 
 use crate::db::{Db, Error, Result, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static PROJECT: Table = Table::new("project", 2, &["workspace", "uid", "packed"]);
 
 pub(crate) static TASK: Table =
     Table::new("project_task", 3, &["workspace", "project", "uid", "packed"]);
 
+pub(crate) static FAMILY: Family = Family::of(Since { sqlite: 5, postgres: 1 }, &[&PROJECT, &TASK])
+    .recorded(record)
+    .loaded(load)
+    .checked(check::look);
+
+/// Removed and overwritten rows are zeroed with their words.
+fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    if changes.projects.is_empty() && changes.tasks.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        for (uid, project) in &changes.projects {
+            match project {
+                Some(project) => put(db, workspace, project)?,
+                None => remove(db, workspace, *uid)?,
+            }
+        }
+        for (project, uid, task) in &changes.tasks {
+            match task {
+                Some(task) => put_task(db, workspace, *project, task)?,
+                None => remove_task(db, workspace, *project, *uid)?,
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Loads the projects of the workspace into its directory.
-pub(crate) fn load(db: &dyn Db, workspace: i64, directory: &mut Directory) -> Result<()> {
+pub(crate) fn load(
+    db: &dyn Db,
+    workspace: i64,
+    directory: &mut Directory,
+    _: Timestamp,
+) -> Result<()> {
     let unread = |prefix, of: Uid| Error::corrupt(format!("{} cannot be read", of.show(prefix)));
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", PROJECT.select());
     let projects = db.all(&sql, &[workspace.into()], |row| {

@@ -2,14 +2,28 @@
 
 use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey};
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Result, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static READ_CURSOR: Table =
     Table::new("mark", 3, &["workspace", "member", "conversation", "read"]);
 
 pub(crate) static THREAD_READ_CURSOR: Table =
     Table::new("thread_mark", 4, &["workspace", "member", "conversation", "thread", "read"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 4, postgres: 1 }, &[&READ_CURSOR, &THREAD_READ_CURSOR])
+        .recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors().get(m)?))) {
+        put(db, workspace, room.key(), of, cursor)?;
+    }
+    Ok(())
+}
 
 /// The member, and the thread if it is a thread's cursor.
 pub(crate) type Of = (MemberKey, Option<ThreadKey>);

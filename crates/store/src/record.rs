@@ -1,4 +1,4 @@
-//! Writes a batch's changes, table by table.
+//! Writes a batch's changes, family by family. Where the order matters it is written out here.
 
 #[cfg(test)]
 mod tests;
@@ -6,14 +6,12 @@ mod tests;
 use std::collections::BTreeSet;
 
 use chorus_core::model::event::Change;
-use chorus_core::model::ids::{EventRef, Uid};
+use chorus_core::model::ids::{ConversationKey, EventRef, Uid};
+use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{
-    approval, asset, conversation, departed, digest, directory, endpoint, event, inbox, message,
-    open, project, read_cursor, schedule, shared, stimulus, tables, thread, token, told, turn,
-};
+use crate::{asset, conversation, digest, event, families, inbox, log_snapshot, open, shared};
 
 /// Writes every row of `changes`. The rows of a room are read from the room itself.
 pub(crate) fn record(
@@ -22,7 +20,9 @@ pub(crate) fn record(
     rooms: &Workspace,
     changes: &Changes,
 ) -> Result<()> {
-    record_directory(db, workspace, changes)?;
+    for record in families::ALL.iter().filter_map(|family| family.record) {
+        record(db, workspace, changes)?;
+    }
     if rooms.is_shared() {
         for session in &changes.sessions {
             shared::put_connection(db, workspace, session)?;
@@ -36,10 +36,6 @@ pub(crate) fn record(
             event::append(db, workspace, event)?;
         }
     }
-    if let Some(now) = changes.sweep_expired {
-        token::sweep(db, workspace, now)?;
-        told::sweep(db, workspace, now)?;
-    }
     let files = files_of_erased(db, workspace, changes)?;
     record_erased(db, workspace, changes)?;
     record_assets(db, workspace, changes, &files)?;
@@ -47,10 +43,14 @@ pub(crate) fn record(
         record_open(db, workspace, rooms, changed)?;
     }
     for changed in &changes.rooms {
-        record_projections(db, workspace, rooms, changed)?;
+        if let Some(room) = rooms.room(changed.key) {
+            for record in families::ALL.iter().filter_map(|family| family.record_room) {
+                record(db, workspace, room, &changed.dirty)?;
+            }
+        }
         record_digests(db, workspace, rooms, changed)?;
     }
-    record_inboxes(db, workspace, changes)?;
+    inbox::record(db, workspace, changes)?;
     record_bases(db, workspace, changes)
 }
 
@@ -104,9 +104,21 @@ fn record_bases(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     if bases().next().is_none() {
         return Ok(());
     }
-    db.thoroughly(&mut || {
-        bases().try_for_each(|(key, base)| tables::trim(db, workspace, key, base))
-    })
+    db.thoroughly(&mut || bases().try_for_each(|(key, base)| trim(db, workspace, key, base)))
+}
+
+/// Records the new start of the log, and removes earlier rows from every table that is trimmed.
+fn trim(db: &dyn Db, workspace: i64, key: ConversationKey, base: &LogSnapshot) -> Result<()> {
+    log_snapshot::put(db, workspace, key, base)?;
+    for table in families::tables() {
+        let Some(condition) = table.trimmed else { continue };
+        let sql = format!(
+            "DELETE FROM {} WHERE workspace = $1 AND conversation = $2 AND {condition}",
+            table.name
+        );
+        db.execute(&sql, &[workspace.into(), key.0.into(), base.seq.0.into()])?;
+    }
+    Ok(())
 }
 
 /// Overwrites events of earlier batches. Those of this batch were written without their content.
@@ -150,111 +162,6 @@ fn record_digests(
     Ok(())
 }
 
-fn record_directory(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    for member in &changes.members {
-        directory::put_member(db, workspace, member)?;
-    }
-    for role in &changes.roles {
-        directory::put_role(db, workspace, role)?;
-    }
-    for stream in &changes.streams {
-        directory::put_stream(db, workspace, stream)?;
-    }
-    for session in &changes.sessions {
-        directory::put_session(db, workspace, session)?;
-    }
-    for told in &changes.told {
-        told::put(db, workspace, told)?;
-    }
-    if let Some(lead) = changes.lead {
-        directory::set_lead(db, workspace, lead)?;
-    }
-    record_approvals(db, workspace, changes)?;
-    record_projects(db, workspace, changes)?;
-    record_endpoints(db, workspace, changes)?;
-    for (member, jti, issued) in &changes.issued {
-        match issued {
-            Some(issued) => token::put(db, workspace, issued)?,
-            None => token::remove(db, workspace, *member, jti)?,
-        }
-    }
-    for (member, at) in &changes.cut_offs {
-        token::cut_off(db, workspace, *member, *at)?;
-    }
-    for (jti, expires) in &changes.revoked {
-        directory::put_revoked(db, workspace, jti, *expires)?;
-    }
-    Ok(())
-}
-
-/// A decided approval keeps none of its words; its previous row is zeroed.
-fn record_approvals(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    if changes.approvals.is_empty() {
-        return Ok(());
-    }
-    db.thoroughly(&mut || {
-        for (uid, approval) in &changes.approvals {
-            match approval {
-                Some(approval) => approval::put(db, workspace, approval)?,
-                None => approval::remove(db, workspace, *uid)?,
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Removed and overwritten rows are zeroed with their words.
-fn record_projects(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    if changes.projects.is_empty() && changes.tasks.is_empty() {
-        return Ok(());
-    }
-    db.thoroughly(&mut || {
-        for (uid, project) in &changes.projects {
-            match project {
-                Some(project) => project::put(db, workspace, project)?,
-                None => project::remove(db, workspace, *uid)?,
-            }
-        }
-        for (project, uid, task) in &changes.tasks {
-            match task {
-                Some(task) => project::put_task(db, workspace, *project, task)?,
-                None => project::remove_task(db, workspace, *project, *uid)?,
-            }
-        }
-        Ok(())
-    })
-}
-
-/// A removed connection string is zeroed, because it is a secret.
-fn record_endpoints(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    if changes.endpoints.is_empty() {
-        return Ok(());
-    }
-    db.thoroughly(&mut || {
-        changes.endpoints.iter().try_for_each(|(member, endpoint)| match endpoint {
-            Some(endpoint) => endpoint::put(db, workspace, endpoint),
-            None => endpoint::remove(db, workspace, *member),
-        })
-    })
-}
-
-/// After the rooms, so that nothing is written for channels of a removed inbox. Removed rows are
-/// zeroed.
-fn record_inboxes(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    if changes.inboxes.is_empty() && changes.sweep_callbacks.is_none() {
-        return Ok(());
-    }
-    db.thoroughly(&mut || {
-        for (uid, inbox) in &changes.inboxes {
-            match inbox {
-                Some(inbox) => inbox::put(db, workspace, inbox)?,
-                None => inbox::remove(db, workspace, *uid)?,
-            }
-        }
-        changes.sweep_callbacks.map_or(Ok(()), |before| inbox::sweep(db, workspace, before))
-    })
-}
-
 /// Removed receipts are deleted before new ones are written, because an event may close, reopen and
 /// close again within a batch.
 fn record_open(
@@ -273,60 +180,6 @@ fn record_open(
     let Some(room) = rooms.room(key) else { return Ok(()) };
     for open in changed.dirty.pending.iter().filter_map(|seq| room.open().get(seq)) {
         open::put_pending(db, workspace, key, open)?;
-    }
-    Ok(())
-}
-
-fn record_projections(
-    db: &dyn Db,
-    workspace: i64,
-    rooms: &Workspace,
-    changed: &RoomChanges,
-) -> Result<()> {
-    let (key, dirty) = (changed.key, &changed.dirty);
-    let Some(room) = rooms.room(key) else { return Ok(()) };
-    if dirty.conversation {
-        conversation::put(db, workspace, room.conversation())?;
-    }
-    for place in &dirty.gone {
-        departed::set(db, workspace, key, *place, room.gone().contains(place))?;
-    }
-    for (member, participation) in &dirty.roster {
-        conversation::put_seat(db, workspace, key, *member, *participation)?;
-    }
-    for thread in dirty.threads.iter().filter_map(|t| room.thread(*t)) {
-        thread::put(db, workspace, key, thread)?;
-    }
-    for (seq, state) in dirty.messages.iter().filter_map(|s| Some((*s, room.messages().get(s)?))) {
-        message::put(db, workspace, EventRef { conversation: key, seq }, state)?;
-    }
-    for subject in &dirty.turns {
-        let live = room.turns().get(*subject).filter(|_| room.turns().is_live(*subject));
-        turn::put(db, workspace, key, *subject, live)?;
-    }
-    for (uid, schedule) in &dirty.schedules {
-        match schedule {
-            Some(schedule) => schedule::put(db, workspace, key, schedule)?,
-            None => schedule::remove(db, workspace, key, *uid)?,
-        }
-    }
-    if let Some(remote) = room.remote().filter(|_| dirty.remote) {
-        inbox::put_remote(db, workspace, key, remote)?;
-    }
-    for (of, callback) in &dirty.callbacks {
-        inbox::put_callback(db, workspace, key, *of, callback.as_ref())?;
-    }
-    if !dirty.stimuli.is_empty() {
-        // An ended stimulus keeps none of its content.
-        db.thoroughly(&mut || {
-            dirty.stimuli.iter().try_for_each(|(uid, stimulus)| match stimulus {
-                Some(stimulus) => stimulus::put(db, workspace, key, stimulus),
-                None => stimulus::remove(db, workspace, key, *uid),
-            })
-        })?;
-    }
-    for (of, cursor) in dirty.cursors.iter().filter_map(|m| Some((*m, *room.cursors().get(m)?))) {
-        read_cursor::put(db, workspace, key, of, cursor)?;
     }
     Ok(())
 }

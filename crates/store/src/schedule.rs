@@ -5,12 +5,25 @@
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 use chorus_core::model::schedule::Schedule;
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static SCHEDULE: Table =
     Table::new("schedule", 3, &["workspace", "conversation", "uid", "due", "packed"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&SCHEDULE]).recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    dirty.schedules.iter().try_for_each(|(uid, schedule)| match schedule {
+        Some(schedule) => put(db, workspace, room.key(), schedule),
+        None => remove(db, workspace, room.key(), *uid),
+    })
+}
 
 pub(crate) fn put(
     db: &dyn Db,

@@ -71,7 +71,7 @@ impl From<&RoomChanges> for Moved {
     fn from(changed: &RoomChanges) -> Self {
         let RoomChanges { head, dirty, .. } = changed;
         // Where hosts share a database, every event is accounted for by a row.
-        let anew = !dirty.tells_all() || head.settled != head.seq;
+        let anew = dirty.must_be_loaded_again() || head.settled != head.seq;
         let (standing, erased) = (dirty.standings().collect(), dirty.erased.clone());
         Self { version: head.version, anew, standing, erased, turns: dirty.turns.clone() }
     }

@@ -6,12 +6,31 @@
 use chorus_core::codec::{self, Coded};
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 use chorus_core::model::stimulus::{Stimulus, StimulusState};
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Error, Result, Row, Table};
+use crate::family::Family;
 use crate::row::uid;
+use crate::schema::Since;
 
 pub(crate) static STIMULUS: Table =
     Table::new("stimulus", 3, &["workspace", "conversation", "uid", "state", "packed"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&STIMULUS]).recorded_in_rooms(record);
+
+/// An ended stimulus keeps none of its content.
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    if dirty.stimuli.is_empty() {
+        return Ok(());
+    }
+    db.thoroughly(&mut || {
+        dirty.stimuli.iter().try_for_each(|(uid, stimulus)| match stimulus {
+            Some(stimulus) => put(db, workspace, room.key(), stimulus),
+            None => remove(db, workspace, room.key(), *uid),
+        })
+    })
+}
 
 pub(crate) fn put(
     db: &dyn Db,

@@ -22,11 +22,10 @@ use crate::open_error::OpenError;
 use crate::postgres::{Address, Postgres};
 use crate::reader::Readers;
 use crate::repair::{self, Repair};
-use crate::schema;
 use crate::sqlite::{Folder, Sqlite, header};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
-use crate::{Place, Tenant, audit, conversation, directory, endpoint, inbox, project, token};
+use crate::{Place, Tenant, audit, conversation, directory, families, schema};
 
 /// Options for opening a data folder.
 #[derive(Clone, Debug)]
@@ -209,11 +208,7 @@ impl Opened {
                 tenant
             }
         };
-        let mut directory = directory::load(&*db, &tenant, now).map_err(database)?;
-        project::load(&*db, tenant.key, &mut directory).map_err(database)?;
-        endpoint::load(&*db, tenant.key, &mut directory).map_err(database)?;
-        inbox::load(&*db, tenant.key, &mut directory).map_err(database)?;
-        token::load(&*db, tenant.key, now, &mut directory).map_err(database)?;
+        let directory = families::load(&*db, &tenant, now).map_err(database)?;
         // If other hosts write, claimed and accepted work may belong to one of them.
         let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
         let repairs = match alone {

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use chorus_core::codec::{self, Coded};
 use chorus_core::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use chorus_core::model::thread::Thread;
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
 use crate::row::{code, uid};
+use crate::schema::Since;
 
 pub(crate) static THREAD: Table = Table::new(
     "thread",
@@ -30,6 +33,14 @@ pub(crate) static THREAD: Table = Table::new(
         "work",
     ],
 );
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&THREAD]).recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    let changed = dirty.threads.iter().filter_map(|key| room.thread(*key));
+    changed.into_iter().try_for_each(|thread| put(db, workspace, room.key(), thread))
+}
 
 pub(crate) fn put(
     db: &dyn Db,

@@ -8,9 +8,12 @@ use chorus_core::model::ids::{MemberKey, Timestamp};
 use chorus_core::model::limits;
 use chorus_core::model::token::Issued;
 use chorus_core::state::directory::Directory;
+use chorus_core::state::workspace::Changes;
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
 use crate::row::{code, maybe_uid};
+use crate::schema::Since;
 
 pub(crate) static ISSUED: Table = Table::new(
     "issued",
@@ -31,13 +34,26 @@ pub(crate) static ISSUED: Table = Table::new(
 
 pub(crate) static CUT_OFF: Table = Table::new("cut_off", 2, &["workspace", "member", "at"]);
 
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 9, postgres: 4 }, &[&ISSUED, &CUT_OFF])
+        .recorded(record)
+        .loaded(load);
+
+fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    for (member, jti, issued) in &changes.issued {
+        match issued {
+            Some(issued) => put(db, workspace, issued)?,
+            None => remove(db, workspace, *member, jti)?,
+        }
+    }
+    for (member, at) in &changes.cut_offs {
+        cut_off(db, workspace, *member, *at)?;
+    }
+    changes.sweep_expired.map_or(Ok(()), |now| sweep(db, workspace, now))
+}
+
 /// Loads the unexpired tokens of the workspace into its directory.
-pub(crate) fn load(
-    db: &dyn Db,
-    workspace: i64,
-    now: Timestamp,
-    directory: &mut Directory,
-) -> Result<()> {
+fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, now: Timestamp) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 AND expires_at > $2", ISSUED.select());
     directory.issued = Default::default();
     for token in db.all(&sql, &[workspace.into(), over(now).into()], read)? {
@@ -54,7 +70,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-pub(crate) fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
+fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
     let session = token.session.map(|uid| uid.0.to_be_bytes());
     db.put(
         &ISSUED,
@@ -73,7 +89,7 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, token: &Issued) -> Result<()> {
     )
 }
 
-pub(crate) fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) -> Result<()> {
+fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) -> Result<()> {
     db.remove(&ISSUED, &[workspace.into(), member.0.into(), jti.into()])
 }
 
@@ -83,7 +99,7 @@ fn over(now: Timestamp) -> i64 {
 }
 
 /// Drops expired entries: issued and ended tokens.
-pub(crate) fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
+fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
     let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2";
     db.execute(sql, &[workspace.into(), over(now).into()])?;
     let sql = "DELETE FROM token WHERE workspace = $1 AND expires <= $2";

@@ -4,14 +4,25 @@ use chorus_core::codec;
 use chorus_core::model::approval::Private;
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp};
 use chorus_core::model::limits;
+use chorus_core::state::workspace::Changes;
 
 use crate::db::{Db, Result, Row, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static TOLD: Table = Table::new(
     "told",
     5,
     &["workspace", "member", "session", "conversation", "ephemeral", "seq", "at", "shown_to"],
 );
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 8, postgres: 3 }, &[&TOLD]).recorded(record);
+
+fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
+    changes.told.iter().try_for_each(|told| put(db, workspace, told))?;
+    changes.sweep_expired.map_or(Ok(()), |now| sweep(db, workspace, now))
+}
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, told: &Private) -> Result<()> {
     let only = told.only.as_ref().map(|o| codec::members(&o.iter().copied().collect()));

@@ -5,11 +5,25 @@ use std::collections::HashMap;
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, Seq};
 use chorus_core::model::turn::Turn;
+use chorus_core::state::room::{Dirty, Room};
 
 use crate::db::{Db, Error, Result, Table};
+use crate::family::Family;
+use crate::schema::Since;
 
 pub(crate) static TURN: Table =
     Table::new("public_turn", 3, &["workspace", "conversation", "subject", "packed"]);
+
+pub(crate) static FAMILY: Family =
+    Family::of(Since { sqlite: 5, postgres: 1 }, &[&TURN]).recorded_in_rooms(record);
+
+fn record(db: &dyn Db, workspace: i64, room: &Room, dirty: &Dirty) -> Result<()> {
+    for subject in &dirty.turns {
+        let live = room.turns().get(*subject).filter(|_| room.turns().is_live(*subject));
+        put(db, workspace, room.key(), *subject, live)?;
+    }
+    Ok(())
+}
 
 /// Writes the turns of a subject, or removes them when nobody speaks or waits any more.
 pub(crate) fn put(

@@ -37,6 +37,12 @@ macro_rules! coded {
             }
         }
 
+        stored!($name);
+    };
+}
+
+macro_rules! stored {
+    ($name:ident) => {
         impl Stored for $name {
             fn put(&self, out: &mut Writer) {
                 out.byte(self.code());
@@ -48,6 +54,19 @@ macro_rules! coded {
         }
     };
 }
+
+/// Its numbers are declared with its names.
+impl Coded for Action {
+    fn code(&self) -> u8 {
+        self.number()
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        Self::of_number(code)
+    }
+}
+
+stored!(Action);
 
 coded!(Directedness { ToMe = 1, ToMyRole = 2, ToOther = 3, Ambient = 4 });
 coded!(Policy { MustRespond = 1, MayRespond = 2, AckOnly = 3, MustNotRespond = 4 });
@@ -163,62 +182,6 @@ coded!(StimulusState {
 coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
-coded!(Action {
-    AddMember = 1,
-    ChangeMember = 2,
-    RemoveMember = 3,
-    AddRole = 4,
-    RemoveRole = 5,
-    SetRoleMember = 6,
-    SetLead = 7,
-    AddStream = 8,
-    RevokeToken = 9,
-    OpenSession = 10,
-    CloseSession = 11,
-    CreateConversation = 12,
-    ChangeConversation = 13,
-    SetSeat = 14,
-    RemoveSeat = 15,
-    Erase = 16,
-    OpenThread = 17,
-    ChangeThread = 18,
-    Claim = 19,
-    Release = 20,
-    Accept = 21,
-    Reject = 22,
-    Dispose = 23,
-    Retrieve = 24,
-    Redeliver = 25,
-    Settle = 26,
-    IssueToken = 27,
-    CallTool = 28,
-    Defer = 29,
-    Continue = 30,
-    DecideApproval = 31,
-    Trim = 36,
-    GrantTurn = 37,
-    BreakTurn = 38,
-    ChangeSchedules = 40,
-    KeepAsset = 50,
-    Repair = 60,
-    CreateProject = 51,
-    ChangeProject = 52,
-    RemoveProject = 53,
-    SetProjectMember = 54,
-    RemoveProjectMember = 55,
-    LinkChannel = 56,
-    UnlinkChannel = 57,
-    AddTask = 58,
-    ChangeTask = 59,
-    ChangeInbox = 70,
-    RefuseTurn = 61,
-    ExpireTurn = 62,
-    Deduplicate = 63,
-    ChangeEndpoint = 64,
-    GiveUp = 65,
-    SignIn = 66,
-    RotateKey = 67,
-});
 coded!(Code {
     AddressRefused = 1,
     ApprovalRequired = 2,

@@ -76,20 +76,10 @@ impl Rows {
                 false => self.gone.remove(place),
             };
         }
-        for (uid, schedule) in &dirty.schedules {
-            match schedule {
-                Some(schedule) => self.schedules.insert(*uid, schedule.clone()),
-                None => self.schedules.remove(uid),
-            };
-        }
+        write_each(&mut self.schedules, &dirty.schedules);
         let mut callbacks =
             self.remote.as_mut().map(|r| std::mem::take(&mut r.callbacks)).unwrap_or_default();
-        for (of, callback) in &dirty.callbacks {
-            match callback {
-                Some(callback) => callbacks.insert(*of, callback.clone()),
-                None => callbacks.remove(of),
-            };
-        }
+        write_each(&mut callbacks, &dirty.callbacks);
         if dirty.remote {
             self.remote = room.remote().cloned();
         }
@@ -107,6 +97,19 @@ impl Rows {
             schedules: room.schedules().clone(),
             remote: room.remote().cloned(),
         }
+    }
+}
+
+/// Puts or removes each row that changed.
+fn write_each<K: Ord + Copy, V: Clone>(
+    rows: &mut BTreeMap<K, V>,
+    changed: &BTreeMap<K, Option<V>>,
+) {
+    for (key, row) in changed {
+        match row {
+            Some(row) => rows.insert(*key, row.clone()),
+            None => rows.remove(key),
+        };
     }
 }
 

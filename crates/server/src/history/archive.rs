@@ -17,8 +17,7 @@ use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::directory::Directory;
 
-use super::export::{base_line, conversation_line, event_line, member_line};
-use super::line::{self, Bytes, Line};
+use super::lines::{self, Base, Head, Line, Member};
 
 /// Events that are about to be dropped; there is one at least.
 pub(crate) struct Stretch {
@@ -86,17 +85,16 @@ fn write(path: &Path, stretch: &Stretch, last: &Event) -> io::Result<()> {
     };
     let actors: BTreeSet<MemberKey> = stretch.events.iter().map(|event| event.actor).collect();
     for member in actors.iter().filter_map(|key| stretch.directory.member(*key)) {
-        put(&Line::Member(member_line(member)))?;
+        put(&Line::Member(Member::of(member)))?;
     }
     // Who sits in it, and how far each has read, is not of this stretch.
-    put(&Line::Conversation(conversation_line(&stretch.conversation)))?;
+    put(&Line::Conversation(lines::Conversation::of(&stretch.conversation)))?;
     if let Some(base) = &stretch.base {
-        put(&Line::Base(base_line(last.conversation, base)))?;
+        put(&Line::Base(Base::of(last.conversation, base)))?;
     }
     for event in &stretch.events {
-        put(&Line::Event(event_line(event)))?;
+        put(&Line::Event(lines::Event::of(event)))?;
     }
-    let (seq, hash) = (last.seq.0, Bytes::of(&last.hash));
-    put(&Line::Head(line::Head { conversation: last.conversation.0, seq, hash }))?;
+    put(&Line::Head(Head::of(last.conversation, last.seq, &last.hash)))?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }

@@ -4,25 +4,23 @@
 //! keys, nobody's authority; and nothing that is owed, so that an import wakes nobody.
 
 mod archive;
+mod error;
 mod export;
+mod field;
 mod import;
-mod line;
-mod read;
+mod lines;
 
 use std::path::Path;
 
-use chorus_core::codec;
-use chorus_core::model::conversation::Settings;
-use chorus_core::model::ids::{Seq, Timestamp};
+pub(crate) use archive::{Stretch, Unwritten, archive};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+pub use error::Wrong;
+pub use export::{Exported, export};
+pub use import::{Imported, import};
+pub use lines::Counts;
 use sha2::{Digest, Sha256};
 
 use crate::auth::{Keys, KeysError};
-pub(crate) use archive::{Stretch, Unwritten, archive};
-pub use export::{Exported, export};
-pub use import::{Imported, Wrong, import};
-pub use line::Counts;
-use line::Line;
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
 /// third with work in threads, with files, schedules and projects.
@@ -31,25 +29,7 @@ const FORMAT: u32 = 3;
 /// Reads a line of an export, with what is packed in it, and writes it again.
 pub(crate) fn read_again(line: &[u8]) -> Result<Vec<u8>, String> {
     let line = import::read(line)?;
-    let unfit = |_| "what is packed in it cannot be read".to_owned();
-    match &line {
-        Line::Conversation(c) => {
-            let mut settings = Settings::default();
-            let later = c.settings.as_ref();
-            later
-                .map_or(Ok(()), |l| codec::read_later_settings(&l.0, &mut settings))
-                .map_err(unfit)?;
-        }
-        Line::Base(b) => {
-            let (seq, hash, at) = (Seq(b.seq), b.hash.array()?, Timestamp(b.at));
-            codec::read_base(seq, hash, at, &b.state.0).map_err(unfit)?;
-        }
-        Line::Event(e) => drop(read::event(e)?),
-        Line::Thread(t) => drop(read::thread(t)?),
-        Line::Schedule(s) => drop(codec::read_schedule(&s.state.0).map_err(unfit)?),
-        Line::Project(p) => drop(read::project(p)?),
-        _ => {}
-    }
+    line.check()?;
     serde_json::to_vec(&line).map_err(|e| e.to_string())
 }
 

@@ -1,37 +1,14 @@
-//! Checks that files match their hashes, and that their references match the log.
+//! Checks that the references to files match the log.
 
 use std::collections::BTreeSet;
 
 use chorus_core::model::conversation::Settings;
 use chorus_core::model::event::{Change, Event};
 use chorus_core::model::ids::{Prefix, Seq, Uid};
-use sha2::{Digest, Sha256};
 
-use super::{Check, Look, Problem, Report, Whole};
+use super::Look;
 use crate::asset;
 use crate::db::Result;
-use crate::schema::Since;
-
-/// Every file has its bytes.
-pub(super) const CHECK: Check = Check { since: Since { sqlite: 5, postgres: 1 }, look };
-
-fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
-    let (db, workspace) = (whole.db, whole.tenant.key);
-    let mut found = |what| report.problems.push(Problem { conversation: None, seq: None, what });
-    for asset in asset::all(db, workspace)? {
-        let id = asset.uid.show(Prefix::Asset);
-        match asset::data(db, workspace, &asset.hash)? {
-            None => found(format!("the bytes of {id} are missing")),
-            Some((data, _)) => {
-                let hash: [u8; 32] = Sha256::digest(&data).into();
-                if hash != asset.hash || data.len() as u64 != asset.bytes {
-                    found(format!("the bytes of {id} do not match their hash"));
-                }
-            }
-        }
-    }
-    Ok(())
-}
 
 /// Applies an event to the set of references.
 pub(super) fn apply(refs: &mut BTreeSet<(Seq, Uid)>, event: &Event) {
@@ -62,7 +39,7 @@ impl Look<'_> {
         base: Seq,
         expected: &BTreeSet<(Seq, Uid)>,
     ) -> Result<()> {
-        if !self.has(CHECK.since) {
+        if !self.has(&asset::FAMILY) {
             return Ok(());
         }
         let expected: BTreeSet<_> =

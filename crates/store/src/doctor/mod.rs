@@ -6,112 +6,29 @@
 //! checked by its invariants (design section 3, "The log"). Works on a stopped folder and beside a
 //! running host.
 
-mod approvals;
 mod assets;
-mod audit;
 mod digests;
-mod endpoints;
 mod heads;
-mod inboxes;
 mod log;
 mod open;
 mod projection;
-mod projects;
+pub(crate) mod report;
 mod schedules;
 mod stimuli;
 mod turns;
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use chorus_core::model::endpoint::Secret;
-use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp, Uid};
 use chorus_core::state::directory::Directory;
+pub use heads::{Recorded, check_heads};
+pub use report::{Problem, Report};
 
 use crate::db::{Db, Error, Result};
+use crate::family::{Family, Whole};
 use crate::open_error::OpenError;
 use crate::schema::{self, Schema, Since};
-use crate::{Place, Tenant, conversation, directory, event, inbox, newest, row};
-pub use heads::{Recorded, check_heads};
-
-/// What was examined, and the problems found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    pub conversations: usize,
-    pub events: u64,
-    pub problems: Vec<Problem>,
-    /// The ids of the conversations and events that the problems concern, as far as they can be
-    /// read.
-    pub ids: BTreeMap<(ConversationKey, Option<Seq>), Uid>,
-}
-
-impl Report {
-    pub fn is_clean(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    /// The public ids of the conversation and the event that a problem concerns.
-    pub fn ids_of(&self, problem: &Problem) -> (Option<String>, Option<String>) {
-        let Some(key) = problem.conversation else { return (None, None) };
-        let conversation = self.ids.get(&(key, None));
-        let event = problem.seq.and_then(|seq| self.ids.get(&(key, Some(seq))));
-        (
-            conversation.map(|uid| uid.show(Prefix::Conversation)),
-            event.map(|uid| uid.show(Prefix::Event)),
-        )
-    }
-
-    /// A problem and its place, as text.
-    pub fn line(&self, problem: &Problem) -> String {
-        match self.ids_of(problem) {
-            (Some(conversation), Some(event)) => format!("{conversation}, {event}, {problem}"),
-            (Some(conversation), None) => format!("{conversation}, {problem}"),
-            _ => problem.to_string(),
-        }
-    }
-
-    fn read_ids(&mut self, db: &dyn Db, workspace: i64) {
-        let places = self.problems.iter().filter_map(|problem| {
-            let key = problem.conversation?;
-            Some([(key, None), (key, problem.seq)])
-        });
-        for (key, seq) in places.flatten() {
-            let found = match seq {
-                Some(seq) => event::uid_of(db, workspace, EventRef { conversation: key, seq }),
-                None => {
-                    let sql =
-                        "SELECT uid FROM conversation WHERE workspace = $1 AND conversation = $2";
-                    db.one(sql, &[workspace.into(), key.0.into()], |row| row::uid(row, 0))
-                }
-            };
-            // An unreadable one is named by its numbers.
-            if let Ok(Some(uid)) = found {
-                self.ids.insert((key, seq), uid);
-            }
-        }
-    }
-}
-
-/// One inconsistency and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    pub conversation: Option<ConversationKey>,
-    pub seq: Option<Seq>,
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(conversation) = self.conversation {
-            write!(f, "conversation {conversation}")?;
-        }
-        if let Some(seq) = self.seq {
-            write!(f, ", event {seq}")?;
-        }
-        let colon = if self.conversation.is_some() { ": " } else { "" };
-        write!(f, "{colon}{}", self.what)
-    }
-}
+use crate::tenant::Tenant;
+use crate::{Place, conversation, directory, event, families, inbox, newest, row};
 
 /// Examines the data in a place.
 pub fn doctor(place: &Place) -> Result<Report, OpenError> {
@@ -126,7 +43,7 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
     })?;
     let mut report = examine(&*db, place.schema()).map_err(database)?;
     if let Ok(Some(tenant)) = directory::tenant(&*db) {
-        report.read_ids(&*db, tenant.key);
+        read_ids(&*db, tenant.key, &mut report);
     }
     report.problems.extend(lost.map(|lost| {
         let what = format!(
@@ -135,6 +52,27 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
         Problem { conversation: None, seq: None, what }
     }));
     Ok(report)
+}
+
+/// Adds the public ids of what the problems concern.
+fn read_ids(db: &dyn Db, workspace: i64, report: &mut Report) {
+    let places = report.problems.iter().filter_map(|problem| {
+        let key = problem.conversation?;
+        Some([(key, None), (key, problem.seq)])
+    });
+    for (key, seq) in places.flatten() {
+        let found = match seq {
+            Some(seq) => event::uid_of(db, workspace, EventRef { conversation: key, seq }),
+            None => {
+                let sql = "SELECT uid FROM conversation WHERE workspace = $1 AND conversation = $2";
+                db.one(sql, &[workspace.into(), key.0.into()], |row| row::uid(row, 0))
+            }
+        };
+        // An unreadable one is named by its numbers.
+        if let Ok(Some(uid)) = found {
+            report.ids.insert((key, seq), uid);
+        }
+    }
 }
 
 /// The sealed secrets of endpoints and inboxes. Only the owner of the key can check that they can
@@ -153,7 +91,7 @@ pub fn sealed(place: &Place) -> Result<Option<Sealed>, OpenError> {
     let version = schema::check(&*db, place.schema())
         .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
     let Some(tenant) = directory::tenant(&*db).map_err(database)? else { return Ok(None) };
-    if !place.schema().has(version, inboxes::CHECK.since) {
+    if !place.schema().has(version, inbox::FAMILY.since) {
         return Ok(None);
     }
     let all = inbox::sealed(&*db, tenant.key).map_err(database)?;
@@ -203,37 +141,14 @@ pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<
     }
     // A folder of an older version lacks some of the tables until a host has opened it.
     let whole = Whole { db, tenant: &tenant, everybody: &everybody };
-    for check in CHECKS.iter().filter(|check| has(check.since)) {
+    for family in families::ALL.iter().filter(|family| has(family.since)) {
+        let Some(check) = family.check else { continue };
         db.begin_reading()?;
-        let looked = (check.look)(&whole, report);
+        let looked = check(&whole, report);
         db.rollback()?;
         looked?;
     }
     Ok(())
-}
-
-/// The checks besides those of conversations, in order.
-const CHECKS: [Check; 6] = [
-    assets::CHECK,
-    projects::CHECK,
-    endpoints::CHECK,
-    inboxes::CHECK,
-    audit::CHECK,
-    approvals::CHECK,
-];
-
-/// A check of something in the whole workspace.
-struct Check {
-    /// The first version that has the data.
-    since: Since,
-    look: fn(&Whole<'_>, &mut Report) -> Result<()>,
-}
-
-/// A workspace under examination.
-struct Whole<'a> {
-    db: &'a dyn Db,
-    tenant: &'a Tenant,
-    everybody: &'a Directory,
 }
 
 /// One conversation under examination.
@@ -281,8 +196,9 @@ impl<'a> Look<'a> {
         Ok(())
     }
 
-    fn has(&self, since: Since) -> bool {
-        (self.has)(since)
+    /// A folder of an older version lacks some of the tables.
+    fn has(&self, family: &Family) -> bool {
+        (self.has)(family.since)
     }
 
     fn found(&mut self, seq: Option<Seq>, what: impl Into<String>) {

@@ -6,13 +6,10 @@ use chorus_core::model::limits;
 use super::Look;
 use crate::db::{Error, Result};
 use crate::schedule;
-use crate::schema::Since;
-
-const SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
 impl Look<'_> {
     pub(super) fn check_schedules(&mut self) -> Result<()> {
-        if !self.has(SINCE) {
+        if !self.has(&schedule::FAMILY) {
             return Ok(());
         }
         let all = match schedule::all(self.db, self.workspace, self.key) {

@@ -6,14 +6,11 @@ use chorus_core::model::stimulus::{StimulusState, queue};
 
 use super::Look;
 use crate::db::{Error, Result};
-use crate::schema::Since;
 use crate::{event, stimulus};
-
-const SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
 impl Look<'_> {
     pub(super) fn check_stimuli(&mut self) -> Result<()> {
-        if !self.has(SINCE) {
+        if !self.has(&stimulus::FAMILY) {
             return Ok(());
         }
         let all = match stimulus::all(self.db, self.workspace, self.key) {

@@ -7,14 +7,11 @@ use chorus_core::model::ids::Timestamp;
 use super::Look;
 use crate::db::Result;
 use crate::facts::Stored;
-use crate::schema::Since;
 use crate::turn;
-
-const SINCE: Since = Since { sqlite: 5, postgres: 1 };
 
 impl Look<'_> {
     pub(super) fn check_turns(&mut self) -> Result<()> {
-        if !self.has(SINCE) {
+        if !self.has(&turn::FAMILY) {
             return Ok(());
         }
         let (db, workspace, key) = (self.db, self.workspace, self.key);

@@ -1,5 +1,8 @@
 //! The schema and its history: numbered migrations, each with the checksum of its text.
 //!
+//! The first migrations of each engine were written for it alone. The later ones are shared: one
+//! text in SQLite's dialect, which is translated for PostgreSQL.
+//!
 //! Invariant: a database is opened only if this program knows every migration that was applied to
 //! it, with the same text. A changed migration, or one of a newer program, is refused with a
 //! message that names it.
@@ -7,6 +10,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use chorus_core::model::ids::Timestamp;
@@ -14,12 +18,25 @@ use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Error};
 
-/// One step of the schema, for one engine.
+/// One step of the schema: an engine's own, or a shared one.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
+    /// Counted from 1, for each engine's own and for the shared ones.
     pub number: u32,
     pub name: &'static str,
     pub sql: &'static str,
+}
+
+/// The steps that all engines share, in order.
+const SHARED: &[Migration] = &[
+    // Migration { number: 1, name: "NAME", sql: include_str!("shared_0001.sql") },
+];
+
+/// A step as one engine takes it.
+struct Step {
+    number: u32,
+    name: &'static str,
+    sql: Cow<'static, str>,
 }
 
 /// The steps of one engine.
@@ -27,8 +44,13 @@ pub struct Migration {
 pub struct Schema {
     /// Creates the table that records steps, if it does not exist.
     table: &'static str,
-    /// In order. A released step is never changed; another is added.
-    pub steps: &'static [Migration],
+    /// The engine's own, in order. They are complete.
+    pub own: &'static [Migration],
+    /// Those of all engines, which follow its own. A released step is never changed; another is
+    /// added.
+    pub shared: &'static [Migration],
+    /// Translates the text of a shared step for this engine.
+    translate: fn(&'static str) -> Cow<'static, str>,
     /// Selects this engine's number of a [`Since`].
     since: fn(Since) -> u32,
 }
@@ -40,7 +62,7 @@ pub const SQLITE: Schema = Schema {
     checksum BLOB NOT NULL,
     applied_at INTEGER NOT NULL
 )",
-    steps: &[
+    own: &[
         Migration { number: 1, name: "rooms", sql: include_str!("sqlite_0001.sql") },
         Migration { number: 2, name: "first weeks", sql: include_str!("sqlite_0002.sql") },
         Migration { number: 3, name: "many months", sql: include_str!("sqlite_0003.sql") },
@@ -51,6 +73,8 @@ pub const SQLITE: Schema = Schema {
         Migration { number: 8, name: "told", sql: include_str!("sqlite_0008.sql") },
         Migration { number: 9, name: "proofs", sql: include_str!("sqlite_0009.sql") },
     ],
+    shared: SHARED,
+    translate: Cow::Borrowed,
     since: |since| since.sqlite,
 };
 
@@ -61,20 +85,39 @@ pub const POSTGRES: Schema = Schema {
     checksum BYTEA NOT NULL,
     applied_at BIGINT NOT NULL
 )",
-    steps: &[
+    own: &[
         Migration { number: 1, name: "rooms", sql: include_str!("postgres_0001.sql") },
         Migration { number: 2, name: "tokens", sql: include_str!("postgres_0002.sql") },
         Migration { number: 3, name: "told", sql: include_str!("postgres_0003.sql") },
         Migration { number: 4, name: "proofs", sql: include_str!("postgres_0004.sql") },
     ],
+    shared: SHARED,
+    translate: for_postgres,
     since: |since| since.postgres,
 };
+
+/// The text as PostgreSQL takes it. What differs more than this cannot be in a shared step.
+fn for_postgres(sql: &'static str) -> Cow<'static, str> {
+    let sql = sql.replace(" INTEGER", " BIGINT").replace(" BLOB", " BYTEA");
+    sql.replace(" WITHOUT ROWID", "").into()
+}
 
 /// For each engine, the first schema version that has something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub(crate) sqlite: u32,
     pub(crate) postgres: u32,
+}
+
+impl Since {
+    pub(crate) const FIRST: Self = Self { sqlite: 1, postgres: 1 };
+
+    /// The version that the shared step of this number makes.
+    #[cfg_attr(not(test), expect(dead_code, reason = "there is no shared step yet"))]
+    pub(crate) const fn shared(number: u32) -> Self {
+        let (sqlite, postgres) = (SQLITE.own.len() as u32, POSTGRES.own.len() as u32);
+        Self { sqlite: sqlite + number, postgres: postgres + number }
+    }
 }
 
 impl Schema {
@@ -86,12 +129,23 @@ impl Schema {
     /// The schema as a program of an older version knew it.
     #[must_use]
     pub fn up_to(self, version: usize) -> Self {
-        Self { steps: &self.steps[..version.min(self.steps.len())], ..self }
+        let own = version.min(self.own.len());
+        let shared = (version - own).min(self.shared.len());
+        Self { own: &self.own[..own], shared: &self.shared[..shared], ..self }
     }
 
     /// The newest version.
     pub(crate) fn version(&self) -> u32 {
-        self.steps.last().map_or(0, |step| step.number)
+        self.steps().last().map_or(0, |step| step.number)
+    }
+
+    /// All steps in order; the shared ones are numbered on from its own.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        let own = self.own.iter().map(|m| (m.number, m, Cow::Borrowed(m.sql)));
+        let shared = self.shared.iter();
+        let before = self.own.len() as u32;
+        let shared = shared.map(move |m| (before + m.number, m, (self.translate)(m.sql)));
+        own.chain(shared).map(|(number, m, sql)| Step { number, name: m.name, sql })
     }
 }
 
@@ -151,9 +205,9 @@ pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Misma
     if applied == LEFT_COPIES && schema.version() > 1 {
         db.compact()?;
     }
-    for step in schema.steps.iter().filter(|s| s.number > applied) {
+    for step in schema.steps().filter(|s| s.number > applied) {
         db.begin()?;
-        let done = apply(db, step, now);
+        let done = apply(db, &step, now);
         match done {
             Ok(()) => db.commit()?,
             Err(error) => {
@@ -176,9 +230,9 @@ pub fn check(db: &dyn Db, schema: &Schema) -> Result<u32, Mismatch> {
     let applied = db.all("SELECT number, checksum FROM migration ORDER BY number", &[], |row| {
         Ok((row.int::<u32>(0)?, row.blob(1)?.to_vec()))
     })?;
-    let known = schema.version();
+    let (known, steps) = (schema.version(), schema.steps().collect::<Vec<_>>());
     for (number, found) in &applied {
-        let step = schema.steps.iter().find(|s| s.number == *number);
+        let step = steps.iter().find(|s| s.number == *number);
         let step = step.ok_or(Mismatch::Newer { found: *number, known })?;
         if found[..] != checksum(step)[..] {
             return Err(Mismatch::Changed { number: *number });
@@ -187,8 +241,8 @@ pub fn check(db: &dyn Db, schema: &Schema) -> Result<u32, Mismatch> {
     Ok(applied.last().map_or(0, |(number, _)| *number))
 }
 
-fn apply(db: &dyn Db, step: &Migration, now: Timestamp) -> Result<(), Error> {
-    for statement in statements(step.sql) {
+fn apply(db: &dyn Db, step: &Step, now: Timestamp) -> Result<(), Error> {
+    for statement in statements(&step.sql) {
         db.execute(statement, &[])?;
     }
     db.execute(
@@ -205,6 +259,8 @@ fn statements(sql: &str) -> impl Iterator<Item = &str> {
         .filter(|s| s.lines().any(|l| !l.trim().is_empty() && !l.starts_with("--")))
 }
 
-fn checksum(step: &Migration) -> [u8; 32] {
+/// Of the text as the engine takes it, so that the translation of a released step never changes
+/// either.
+fn checksum(step: &Step) -> [u8; 32] {
     Sha256::digest(step.sql.as_bytes()).into()
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use chorus_core::model::ids::Timestamp;
 
-use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, migrate};
+use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, Since, check, for_postgres, migrate};
 use crate::db::{Db, Row, Table};
+use crate::families;
+use crate::family::Family;
 use crate::postgres::{Address, Postgres};
 use crate::sqlite::Sqlite;
 
@@ -47,7 +49,7 @@ fn every_table_is_the_same_on_postgresql() {
         "keys(",
         "place",
         "pg_tables WHERE schemaname = current_schema()",
-        Table::SHARED,
+        families::SHARED,
     );
 }
 
@@ -60,8 +62,8 @@ const KEYS: &str = "CREATE FUNCTION keys(of text) RETURNS TABLE (name text, pk b
         WHERE attrelid = of::regclass AND attnum > 0
     $$";
 
-fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&Table]) {
-    for table in Table::ALL.iter().chain([&&MIGRATION]).chain(shared) {
+fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&'static Table]) {
+    for table in families::tables().chain([&MIGRATION]).chain(shared.iter().copied()) {
         let sql = format!("SELECT name, pk FROM {info}'{}') ORDER BY {place}", table.name);
         let columns =
             db.all(&sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int::<usize>(1)?))).unwrap();
@@ -75,7 +77,27 @@ fn check_tables(db: &dyn Db, info: &str, place: &str, tables: &str, shared: &[&T
     let count: Option<usize> = db.one(&sql, &[], |row| row.int(0)).unwrap();
     // Besides the table of migrations, the table of hosts, which has its own statements.
     let others = 1 + usize::from(!shared.is_empty());
-    assert_eq!(count, Some(Table::ALL.len() + shared.len() + others));
+    assert_eq!(count, Some(families::tables().count() + shared.len() + others));
+}
+
+#[test]
+fn each_family_names_the_first_version_with_all_its_columns() {
+    let reads = |schema: Schema, db: &dyn Db, family: &Family, version: u32| {
+        migrate(db, &schema.up_to(version as usize), Timestamp(1)).unwrap();
+        family.tables.iter().all(|table| {
+            let sql = format!("{} WHERE workspace = $1", table.select());
+            db.all(&sql, &[1_i64.into()], |_| Ok(())).is_ok()
+        })
+    };
+    for family in families::ALL {
+        let (_folder, db) = fresh();
+        let (since, name) = (family.since.sqlite, family.tables[0].name);
+        assert!(!reads(SQLITE, &*db, family, since - 1), "{name} before version {since}");
+        assert!(reads(SQLITE, &*db, family, since), "{name} in version {since}");
+        let since = family.since.postgres;
+        assert!(!reads(POSTGRES, &*fresh_on_postgres(), family, since - 1), "{name} on PostgreSQL");
+        assert!(reads(POSTGRES, &*fresh_on_postgres(), family, since), "{name} on PostgreSQL");
+    }
 }
 
 /// Each index with its first column, as the engine has it.
@@ -110,7 +132,7 @@ fn check_indexes(db: &dyn Db, sql: &str) {
     for [table, index, first] in found.iter().filter(|[table, ..]| table != "migration") {
         assert_eq!(first, "workspace", "{index} of {table}");
     }
-    for table in Table::ALL {
+    for table in families::tables() {
         assert!(found.iter().any(|[of, ..]| of == table.name), "{} has no key", table.name);
     }
 }
@@ -122,7 +144,7 @@ fn migrations_are_applied_once_and_in_order() {
     const TWO: Migration = Migration { number: 2, name: "two", sql: "INSERT INTO a VALUES (7);\n" };
     const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x BIGINT);\n", ..ONE };
     on_each(|db, schema| {
-        let of = |steps| Schema { steps, ..schema };
+        let of = |own| Schema { own, shared: &[], ..schema };
         migrate(db, &of(&[ONE]), Timestamp(1)).unwrap();
         migrate(db, &of(&[ONE, TWO]), Timestamp(2)).unwrap();
         migrate(db, &of(&[ONE, TWO]), Timestamp(3)).unwrap();
@@ -142,12 +164,75 @@ fn a_migration_that_fails_leaves_nothing() {
         sql: "CREATE TABLE a (x BIGINT);\nCREATE TABLE a (x BIGINT);\n",
     };
     on_each(|db, schema| {
-        let broken = migrate(db, &Schema { steps: &[BROKEN], ..schema }, Timestamp(1));
+        let broken = migrate(db, &Schema { own: &[BROKEN], shared: &[], ..schema }, Timestamp(1));
         assert!(matches!(broken, Err(Mismatch::Database(_))));
         let noted = db.all("SELECT number FROM migration", &[], |_| Ok(())).unwrap();
         assert!(noted.is_empty());
         assert!(db.execute("CREATE TABLE a (x BIGINT)", &[]).is_ok(), "it is not there");
     });
+}
+
+#[test]
+fn a_shared_migration_follows_those_of_each_engine() {
+    const SHARED: Migration = Migration {
+        number: 1,
+        name: "shared",
+        sql: "-- An INTEGER and a BLOB.
+CREATE TABLE a (
+    workspace INTEGER NOT NULL,
+    uid BLOB NOT NULL,
+    said TEXT,
+    PRIMARY KEY (workspace, uid)
+) WITHOUT ROWID;
+ALTER TABLE a ADD COLUMN owed INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX a_owed ON a (workspace, owed) WHERE owed = 1;
+",
+    };
+    const CHANGED: Migration = Migration { sql: "CREATE TABLE b (x INTEGER);\n", ..SHARED };
+    const NEXT: Migration =
+        Migration { number: 2, name: "next", sql: "ALTER TABLE a ADD COLUMN x BLOB;\n" };
+    on_each(|db, schema| {
+        let of = |shared| Schema { shared, ..schema };
+        let before = schema.own.len() as u32;
+        migrate(db, &of(&[]), Timestamp(1)).unwrap();
+        assert!(!schema.has(check(db, &of(&[])).unwrap(), Since::shared(1)));
+        migrate(db, &of(&[SHARED]), Timestamp(2)).unwrap();
+        assert_eq!(check(db, &of(&[SHARED])), Ok(before + 1));
+        assert!(schema.has(before + 1, Since::shared(1)));
+        assert!(!schema.has(before + 1, Since::shared(2)));
+        let put = "INSERT INTO a (workspace, uid, owed) VALUES ($1, $2, $3)";
+        db.execute(put, &[1_i64.into(), (&[7; 16]).into(), i64::MAX.into()]).unwrap();
+        migrate(db, &of(&[SHARED, NEXT]), Timestamp(3)).unwrap();
+        let read = |row: &dyn Row| Ok((row.array::<16>(0)?, row.int::<i64>(1)?));
+        let found = db.all("SELECT uid, owed FROM a WHERE x IS NULL", &[], read).unwrap();
+        assert_eq!(found, [([7; 16], i64::MAX)]);
+        assert_eq!(check(db, &of(&[SHARED, NEXT]).up_to(before as usize + 1)), Err(newer(before)));
+        let changed = check(db, &of(&[CHANGED, NEXT]));
+        assert_eq!(changed, Err(Mismatch::Changed { number: before + 1 }));
+    });
+}
+
+fn newer(before: u32) -> Mismatch {
+    Mismatch::Newer { found: before + 2, known: before + 1 }
+}
+
+/// These were written for each engine by hand and are the same but for the dialect.
+#[test]
+fn the_translation_for_postgresql_is_what_was_written_by_hand() {
+    for (sqlite, postgres) in [(7, 2), (8, 3), (9, 4)] {
+        let [sqlite, postgres] = [SQLITE.own[sqlite - 1], POSTGRES.own[postgres - 1]];
+        assert_eq!(for_postgres(sqlite.sql), postgres.sql, "{}", sqlite.name);
+    }
+}
+
+/// Their numbers are their places, so that `Since::shared` names the version that they make.
+#[test]
+fn shared_migrations_are_numbered_from_one() {
+    for schema in [SQLITE, POSTGRES] {
+        for (step, number) in schema.steps().zip(1..) {
+            assert_eq!(step.number, number, "{}", step.name);
+        }
+    }
 }
 
 /// A log as the first version left it. The migration computes its counts of unattended messages.

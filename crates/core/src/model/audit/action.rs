@@ -2,218 +2,112 @@
 
 use crate::model::ids::Prefix;
 
-/// An action. Its codes are stored: see [`crate::codec`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
-    AddMember,
-    ChangeMember,
-    RemoveMember,
-    AddRole,
-    RemoveRole,
-    SetRoleMember,
-    SetLead,
-    AddStream,
-    RevokeToken,
-    OpenSession,
-    CloseSession,
-    CreateConversation,
-    ChangeConversation,
-    SetSeat,
-    RemoveSeat,
-    Erase,
-    OpenThread,
-    ChangeThread,
-    Claim,
-    Release,
-    Accept,
-    Reject,
-    Dispose,
-    Retrieve,
-    Redeliver,
-    /// An event was settled: nothing of it is open any more. Has the digest of its receipt.
-    Settle,
-    IssueToken,
-    CallTool,
-    Defer,
-    Continue,
-    DecideApproval,
-    Trim,
-    GrantTurn,
-    BreakTurn,
-    ChangeSchedules,
-    KeepAsset,
-    /// An inconsistency with the logs was repaired. The name says which part of the conversation.
-    Repair,
-    /// An agent was not allowed to post. The entry has the code.
-    RefuseTurn,
-    /// Nobody took up a turn, and it passed to another member.
-    ExpireTurn,
-    /// A request had been done before. The name is `post` or `stimulus`.
-    Deduplicate,
-    CreateProject,
-    ChangeProject,
-    RemoveProject,
-    SetProjectMember,
-    RemoveProjectMember,
-    LinkChannel,
-    UnlinkChannel,
-    AddTask,
-    ChangeTask,
-    ChangeEndpoint,
-    /// A post that an endpoint did not accept became a dead letter.
-    GiveUp,
-    ChangeInbox,
-    /// The link that `serve` prints was used.
-    SignIn,
-    /// The host signs tokens with a new key from here on.
-    RotateKey,
+/// Declares the actions: each with the number under which it is stored, its name, and the kind of
+/// thing that its subject's id names.
+macro_rules! actions {
+    (
+        $(#[$about:meta])*
+        pub enum $name:ident {
+            $( $(#[$doc:meta])* $case:ident = $number:literal, $word:literal, $prefix:ident; )+
+        }
+    ) => {
+        $(#[$about])*
+        pub enum $name {
+            $( $(#[$doc])* $case = $number, )+
+        }
+
+        impl $name {
+            /// The number under which it is stored.
+            pub fn number(self) -> u8 {
+                self as u8
+            }
+
+            pub fn of_number(number: u8) -> Option<Self> {
+                match number {
+                    $( $number => Some(Self::$case), )+
+                    _ => None,
+                }
+            }
+
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$case => $word, )+ }
+            }
+
+            /// The kind of thing that its subject's id names.
+            pub fn prefix(self) -> Prefix {
+                match self { $( Self::$case => Prefix::$prefix, )+ }
+            }
+        }
+    };
 }
 
-impl Action {
-    pub const ALL: [Self; 54] = [
-        Self::AddMember,
-        Self::ChangeMember,
-        Self::RemoveMember,
-        Self::AddRole,
-        Self::RemoveRole,
-        Self::SetRoleMember,
-        Self::SetLead,
-        Self::AddStream,
-        Self::RevokeToken,
-        Self::OpenSession,
-        Self::CloseSession,
-        Self::CreateConversation,
-        Self::ChangeConversation,
-        Self::SetSeat,
-        Self::RemoveSeat,
-        Self::Erase,
-        Self::OpenThread,
-        Self::ChangeThread,
-        Self::Claim,
-        Self::Release,
-        Self::Accept,
-        Self::Reject,
-        Self::Dispose,
-        Self::Retrieve,
-        Self::Redeliver,
-        Self::Settle,
-        Self::IssueToken,
-        Self::CallTool,
-        Self::Defer,
-        Self::Continue,
-        Self::DecideApproval,
-        Self::Trim,
-        Self::GrantTurn,
-        Self::BreakTurn,
-        Self::ChangeSchedules,
-        Self::KeepAsset,
-        Self::Repair,
-        Self::RefuseTurn,
-        Self::ExpireTurn,
-        Self::Deduplicate,
-        Self::CreateProject,
-        Self::ChangeProject,
-        Self::RemoveProject,
-        Self::SetProjectMember,
-        Self::RemoveProjectMember,
-        Self::LinkChannel,
-        Self::UnlinkChannel,
-        Self::AddTask,
-        Self::ChangeTask,
-        Self::ChangeEndpoint,
-        Self::GiveUp,
-        Self::ChangeInbox,
-        Self::SignIn,
-        Self::RotateKey,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AddMember => "member_added",
-            Self::ChangeMember => "member_changed",
-            Self::RemoveMember => "member_removed",
-            Self::AddRole => "role_added",
-            Self::RemoveRole => "role_removed",
-            Self::SetRoleMember => "role_member_set",
-            Self::SetLead => "lead_set",
-            Self::AddStream => "stream_added",
-            Self::RevokeToken => "token_revoked",
-            Self::OpenSession => "session_opened",
-            Self::CloseSession => "session_closed",
-            Self::CreateConversation => "conversation_created",
-            Self::ChangeConversation => "settings_changed",
-            Self::SetSeat => "member_joined",
-            Self::RemoveSeat => "member_left",
-            Self::Erase => "message_erased",
-            Self::OpenThread => "thread_opened",
-            Self::ChangeThread => "thread_changed",
-            Self::Claim => "claimed",
-            Self::Release => "claim_released",
-            Self::Accept => "delivery_accepted",
-            Self::Reject => "delivery_rejected",
-            Self::Dispose => "delivery_disposed",
-            Self::Retrieve => "content_pulled",
-            Self::Redeliver => "redelivered",
-            Self::Settle => "delivery_settled",
-            Self::IssueToken => "token_issued",
-            Self::CallTool => "tool_called",
-            Self::Defer => "deferred",
-            Self::Continue => "continued",
-            Self::DecideApproval => "approval_decided",
-            Self::Trim => "history_dropped",
-            Self::GrantTurn => "turn_granted",
-            Self::BreakTurn => "turn_broken",
-            Self::ChangeSchedules => "schedules_changed",
-            Self::KeepAsset => "asset_kept",
-            Self::Repair => "repaired",
-            Self::RefuseTurn => "turn_refused",
-            Self::ExpireTurn => "turn_expired",
-            Self::Deduplicate => "duplicate_prevented",
-            Self::CreateProject => "project_created",
-            Self::ChangeProject => "project_changed",
-            Self::RemoveProject => "project_removed",
-            Self::SetProjectMember => "project_member_set",
-            Self::RemoveProjectMember => "project_member_removed",
-            Self::LinkChannel => "channel_linked",
-            Self::UnlinkChannel => "channel_unlinked",
-            Self::AddTask => "task_added",
-            Self::ChangeTask => "task_changed",
-            Self::ChangeEndpoint => "endpoint_changed",
-            Self::GiveUp => "delivery_given_up",
-            Self::ChangeInbox => "inbox_changed",
-            Self::SignIn => "signed_in",
-            Self::RotateKey => "signing_key_rotated",
-        }
-    }
-
-    /// The kind of thing that its subject's id names.
-    pub fn prefix(self) -> Prefix {
-        match self {
-            Self::OpenSession | Self::CloseSession => Prefix::Session,
-            Self::CreateConversation
-            | Self::ChangeConversation
-            | Self::SetSeat
-            | Self::RemoveSeat
-            | Self::OpenThread
-            | Self::Continue
-            | Self::BreakTurn
-            | Self::ChangeSchedules
-            | Self::RefuseTurn
-            | Self::Deduplicate
-            | Self::Trim => Prefix::Conversation,
-            Self::ChangeThread => Prefix::Thread,
-            Self::DecideApproval => Prefix::Approval,
-            Self::KeepAsset => Prefix::Asset,
-            Self::CreateProject
-            | Self::ChangeProject
-            | Self::RemoveProject
-            | Self::SetProjectMember
-            | Self::RemoveProjectMember
-            | Self::LinkChannel
-            | Self::UnlinkChannel => Prefix::Project,
-            Self::AddTask | Self::ChangeTask => Prefix::Task,
-            Self::ChangeInbox => Prefix::Inbox,
-            _ => Prefix::Event,
-        }
+actions! {
+    /// An action. A number is never reused; the next is 71.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Action {
+        AddMember = 1, "member_added", Event;
+        ChangeMember = 2, "member_changed", Event;
+        RemoveMember = 3, "member_removed", Event;
+        AddRole = 4, "role_added", Event;
+        RemoveRole = 5, "role_removed", Event;
+        SetRoleMember = 6, "role_member_set", Event;
+        SetLead = 7, "lead_set", Event;
+        AddStream = 8, "stream_added", Event;
+        RevokeToken = 9, "token_revoked", Event;
+        OpenSession = 10, "session_opened", Session;
+        CloseSession = 11, "session_closed", Session;
+        CreateConversation = 12, "conversation_created", Conversation;
+        ChangeConversation = 13, "settings_changed", Conversation;
+        SetSeat = 14, "member_joined", Conversation;
+        RemoveSeat = 15, "member_left", Conversation;
+        Erase = 16, "message_erased", Event;
+        OpenThread = 17, "thread_opened", Conversation;
+        ChangeThread = 18, "thread_changed", Thread;
+        Claim = 19, "claimed", Event;
+        Release = 20, "claim_released", Event;
+        Accept = 21, "delivery_accepted", Event;
+        Reject = 22, "delivery_rejected", Event;
+        Dispose = 23, "delivery_disposed", Event;
+        Retrieve = 24, "content_pulled", Event;
+        Redeliver = 25, "redelivered", Event;
+        /// An event was settled: nothing of it is open any more. Has the digest of its receipt.
+        Settle = 26, "delivery_settled", Event;
+        IssueToken = 27, "token_issued", Event;
+        CallTool = 28, "tool_called", Event;
+        Defer = 29, "deferred", Event;
+        Continue = 30, "continued", Conversation;
+        DecideApproval = 31, "approval_decided", Approval;
+        Trim = 36, "history_dropped", Conversation;
+        GrantTurn = 37, "turn_granted", Event;
+        BreakTurn = 38, "turn_broken", Conversation;
+        ChangeSchedules = 40, "schedules_changed", Conversation;
+        KeepAsset = 50, "asset_kept", Asset;
+        /// An inconsistency with the logs was repaired. The name says which part of the
+        /// conversation.
+        Repair = 60, "repaired", Event;
+        /// An agent was not allowed to post. The entry has the code.
+        RefuseTurn = 61, "turn_refused", Conversation;
+        /// Nobody took up a turn, and it passed to another member.
+        ExpireTurn = 62, "turn_expired", Event;
+        /// A request had been done before. The name is `post` or `stimulus`.
+        Deduplicate = 63, "duplicate_prevented", Conversation;
+        CreateProject = 51, "project_created", Project;
+        ChangeProject = 52, "project_changed", Project;
+        RemoveProject = 53, "project_removed", Project;
+        SetProjectMember = 54, "project_member_set", Project;
+        RemoveProjectMember = 55, "project_member_removed", Project;
+        LinkChannel = 56, "channel_linked", Project;
+        UnlinkChannel = 57, "channel_unlinked", Project;
+        AddTask = 58, "task_added", Task;
+        ChangeTask = 59, "task_changed", Task;
+        ChangeEndpoint = 64, "endpoint_changed", Event;
+        /// A post that an endpoint did not accept became a dead letter.
+        GiveUp = 65, "delivery_given_up", Event;
+        ChangeInbox = 70, "inbox_changed", Inbox;
+        /// The link that `serve` prints was used.
+        SignIn = 66, "signed_in", Event;
+        /// The host signs tokens with a new key from here on.
+        RotateKey = 67, "signing_key_rotated", Event;
     }
 }

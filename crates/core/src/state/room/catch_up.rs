@@ -2,7 +2,7 @@
 //!
 //! Invariant: afterwards the room equals a freshly loaded one. What is in the log is replayed. For
 //! everything else the writing host has listed what it changed ([`Missed::open`]), or requires the
-//! room to be loaded ([`Dirty::tells_all`]).
+//! room to be loaded ([`Dirty::must_be_loaded_again`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -39,19 +39,6 @@ pub enum Standing {
 }
 
 impl Dirty {
-    /// Whether another host that has the room can derive all of this from the events, the states
-    /// listed by [`Dirty::standings`], and the changed turns.
-    pub fn tells_all(&self) -> bool {
-        self.erased.is_empty()
-            && self.base.is_none()
-            && !self.digested
-            && self.digests.is_empty()
-            && self.stimuli.is_empty()
-            && self.schedules.is_empty()
-            && !self.remote
-            && self.callbacks.is_empty()
-    }
-
     /// The events whose obligations changed.
     pub fn standings(&self) -> impl Iterator<Item = Seq> {
         let closed = self.receipts.iter().map(|open| open.seq);

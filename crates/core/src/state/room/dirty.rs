@@ -18,8 +18,9 @@ changes! {
     /// What must be written for the room, each row once.
     #[derive(Clone, Debug, Default)]
     pub struct Dirty {
-        /// Whether anything must be written.
-        has_changes {
+        /// Whether anything changed that another host with the room derives from the events, from
+        /// the states listed by [`Dirty::standings`] and from the changed turns.
+        changes_what_is_followed {
             /// Newly logged, in order.
             pub events: Vec<Arc<Event>>,
             /// The conversation itself is new, or its settings changed.
@@ -34,20 +35,32 @@ changes! {
             pub pending: BTreeSet<Seq>,
             /// Events that closed: the receipt is written, and the pending row, if any, is deleted.
             pub receipts: Vec<Open>,
-            /// Events whose content is erased.
-            pub erased: BTreeSet<Seq>,
             /// Receipts to delete: their events were opened again (a dead letter was sent again).
             pub reopened: BTreeSet<Seq>,
             /// Members who have left or come back, and where.
             pub gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
-            /// The position up to which digests cover the log has moved.
-            pub digested: bool,
-            pub digests: Vec<Arc<Digest>>,
             /// Texts that commands wrote for digests.
             pub written: Vec<Written>,
             /// Messages whose words were removed: texts derived from them are removed too. Erasure
             /// and deletion both record it here.
             pub unsaid: Vec<Seq>,
+            /// Subjects whose turns changed, or may have.
+            pub turns: BTreeSet<Seq>,
+            /// Turns that were granted: the member, and the event to answer.
+            pub granted: Vec<(MemberKey, Seq)>,
+            /// Turns that nobody took up and that were passed on: the member, and the event to
+            /// answer.
+            pub expired: Vec<(MemberKey, Seq)>,
+            /// How many stimuli were replaced by newer ones about the same subject.
+            pub replaced: usize,
+        }
+        /// Whether anything changed for which another host must load the room again.
+        must_be_loaded_again {
+            /// Events whose content is erased.
+            pub erased: BTreeSet<Seq>,
+            /// The position up to which digests cover the log has moved.
+            pub digested: bool,
+            pub digests: Vec<Arc<Digest>>,
             /// The current stimuli; none for those that can be forgotten.
             pub stimuli: BTreeMap<Uid, Option<Arc<Stimulus>>>,
             /// The current schedules; none for those that were removed.
@@ -59,21 +72,12 @@ changes! {
             pub callbacks: BTreeMap<Seq, Option<Callback>>,
             /// The new start of the log: everything at or before it is dropped.
             pub base: Option<Arc<LogSnapshot>>,
-            /// Subjects whose turns changed, or may have.
-            pub turns: BTreeSet<Seq>,
-            /// Turns that were granted: the member, and the event to answer.
-            pub granted: Vec<(MemberKey, Seq)>,
-            /// Turns that nobody took up and that were passed on: the member, and the event to
-            /// answer.
-            pub expired: Vec<(MemberKey, Seq)>,
-            /// How many stimuli were replaced by newer ones about the same subject.
-            pub replaced: usize,
         }
     }
 }
 
 impl Dirty {
     pub fn is_empty(&self) -> bool {
-        !self.has_changes()
+        !(self.changes_what_is_followed() || self.must_be_loaded_again())
     }
 }

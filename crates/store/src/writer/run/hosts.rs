@@ -23,7 +23,7 @@ use super::{Broken, Hindrance, Run};
 use crate::db::{Error, Heard, Shared};
 use crate::facts::Stored;
 use crate::shared::{self, Moved, News};
-use crate::{conversation, directory, endpoint, event, inbox, open, project, token, turn};
+use crate::{conversation, directory, event, families, open, turn};
 
 /// What other hosts did, as far as it is read in one go.
 struct AllMissed {
@@ -398,11 +398,7 @@ impl Run {
         let db = &*self.db;
         let tenant = directory::tenant(db)?;
         let tenant = tenant.ok_or_else(|| Error::corrupt("the workspace is gone"))?;
-        let mut everybody = directory::load(db, &tenant, now)?;
-        project::load(db, tenant.key, &mut everybody)?;
-        endpoint::load(db, tenant.key, &mut everybody)?;
-        inbox::load(db, tenant.key, &mut everybody)?;
-        token::load(db, tenant.key, now, &mut everybody)?;
+        let mut everybody = families::load(db, &tenant, now)?;
         if self.shares() {
             shared::connect(db, self.tenant, &mut everybody)?;
         }

@@ -5,14 +5,12 @@ use chorus_core::codec;
 use chorus_core::model::approval::{Approval, Asked};
 use chorus_core::model::ids::{ConversationKey, Prefix, Uid};
 
-use super::{Check, Problem, Report, Whole};
 use crate::db::{Db, Error, Result};
-use crate::schema::Since;
+use crate::doctor::report::{Problem, Report};
+use crate::family::Whole;
 use crate::{conversation, event, log_snapshot};
 
-pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
-
-fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+pub(super) fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     let (db, workspace, everybody) = (whole.db, whole.tenant.key, whole.everybody);
     for approval in everybody.approvals.values() {
         let mut found = |what: &str| {

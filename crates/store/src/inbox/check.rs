@@ -3,21 +3,20 @@
 
 use chorus_core::model::ids::{Prefix, Timestamp};
 
-use super::{Check, Problem, Report, Whole};
+use super::{all, load, stray_callbacks};
 use crate::db::{Error, Result};
-use crate::schema::Since;
-use crate::{conversation, directory, inbox};
+use crate::doctor::report::{Problem, Report};
+use crate::family::Whole;
+use crate::{conversation, directory};
 
-pub(super) const CHECK: Check = Check { since: Since { sqlite: 6, postgres: 1 }, look };
-
-fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+pub(super) fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     let (db, tenant) = (whole.db, whole.tenant);
     let mut everybody = directory::load(db, tenant, Timestamp(0))?;
     let mut found = |conversation, what| {
         report.problems.push(Problem { conversation, seq: None, what });
     };
-    let loaded = inbox::load(db, tenant.key, &mut everybody);
-    let remotes = match loaded.and_then(|()| inbox::all(db, tenant.key)) {
+    let loaded = load(db, tenant.key, &mut everybody, Timestamp(0));
+    let remotes = match loaded.and_then(|()| all(db, tenant.key)) {
         Err(Error::Corrupt(what)) => {
             found(None, what);
             return Ok(());
@@ -43,7 +42,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
             found(Some(key), "more messages were sent back than there are".to_owned());
         }
     }
-    let strays = inbox::stray_callbacks(db, tenant.key)?;
+    let strays = stray_callbacks(db, tenant.key)?;
     if strays > 0 {
         found(None, format!("{strays} callbacks are of no channel's messages"));
     }

@@ -7,20 +7,17 @@ use std::sync::Arc;
 use chorus_core::model::audit::Action;
 use chorus_core::model::ids::{EventRef, MemberKey};
 
-use super::{Check, Problem, Report, Whole};
 use crate::db::{Error, Result};
-use crate::schema::Since;
-use crate::{audit, open};
+use crate::doctor::report::{Problem, Report};
+use crate::family::Whole;
+use crate::open;
 
-/// As of one moment, so that a running host cannot cause false findings.
-pub(super) const CHECK: Check = Check { since: Since { sqlite: 2, postgres: 1 }, look };
-
-fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+pub(super) fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     let (db, workspace, everybody) = (whole.db, whole.tenant.key, whole.everybody);
     let mut came: Vec<(MemberKey, Arc<str>)> = Vec::new();
     let mut settled: HashMap<EventRef, [u8; 16]> = HashMap::new();
     let mut found = Vec::new();
-    let walked = audit::walk(
+    let walked = super::walk(
         db,
         workspace,
         &mut |record| {
@@ -52,7 +49,7 @@ fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     let mut others = Vec::new();
     open::each_receipt(db, workspace, &mut |at, packed| {
         // A receipt of the first version has no entry.
-        if settled.get(&at).is_some_and(|digest| *digest != audit::digest(packed)) {
+        if settled.get(&at).is_some_and(|digest| *digest != super::digest(packed)) {
             others.push(at);
         }
     })?;

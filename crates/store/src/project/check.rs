@@ -3,21 +3,19 @@
 
 use chorus_core::model::ids::{Prefix, Timestamp};
 
-use super::{Check, Problem, Report, Whole};
 use crate::db::{Error, Result};
-use crate::schema::Since;
-use crate::{conversation, directory, project, thread};
+use crate::doctor::report::{Problem, Report};
+use crate::family::Whole;
+use crate::{conversation, directory, thread};
 
-pub(super) const CHECK: Check = Check { since: Since { sqlite: 5, postgres: 1 }, look };
-
-fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
+pub(super) fn look(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
     let (db, tenant) = (whole.db, whole.tenant);
     // As of the same moment as the rosters.
     let mut everybody = directory::load(db, tenant, Timestamp(0))?;
     let mut found = |conversation, what| {
         report.problems.push(Problem { conversation, seq: None, what });
     };
-    match project::load(db, tenant.key, &mut everybody) {
+    match super::load(db, tenant.key, &mut everybody, Timestamp(0)) {
         Err(Error::Corrupt(what)) => {
             found(None, what);
             return Ok(());
