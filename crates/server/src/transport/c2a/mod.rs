@@ -15,7 +15,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::attention::descriptors::Names;
+use chorus_wire::tool::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -11,27 +11,22 @@ use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::Method as Verb;
 use axum::http::request::Parts;
 use chorus_core::model::error::Refusal;
-use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::threads::descriptors::Method;
+use chorus_wire::attention::files::ReadAsset;
+use chorus_wire::attention::listing::{ListChannels, ListMembers};
+use chorus_wire::attention::tools::{Claim, ListEvents, React, ReadThread, Resolve};
+use chorus_wire::channels::{ReadChannelThread, SetChannelReaction};
+use chorus_wire::threads::{AckRead, CreateThread, GetThread, ReadMessages, UpdateThreadStatus};
+use chorus_wire::tool::Arguments;
 use serde_json::{Map, Value};
 
 use crate::services::App;
-use crate::services::alike::{
-    EMIT, GETS_THREAD, Like, POST, REACT_IN_CHANNEL, READ_CHANNEL, READ_MESSAGES, READS,
-    SET_STATUS, STIMULATE, like,
-};
+use crate::services::alike::{GETS_THREAD, Like, READS, SENDS, STIMULATES, like};
 use crate::transport::extract;
 use crate::transport::refused::Refused;
 
 const NONE: &[Like] = &[];
 
-/// Kept whole until a person agrees, in core, and not asked for here.
-const SENDS: &[Like] = &[like(Tool::SendMessage, Some), like(POST, Some), like(EMIT, Some)];
-
-/// A word without a person asking, now or again and again.
-const STIMULATES: &[Like] = &[like(STIMULATE, |a| Some(a.called("id", "channel_id")))];
-
-const READS_ASSET: &[Like] = &[like(Tool::ReadAsset, |a| Some(a.called("id", "assetId")))];
+const READS_ASSET: &[Like] = &[like(ReadAsset::TOOL, |a| Some(a.called("id", "assetId")))];
 
 /// Every operation: its name, and the tools that do the same, with their arguments.
 const ROWS: &[(&str, &[Like])] = &[
@@ -39,37 +34,39 @@ const ROWS: &[(&str, &[Like])] = &[
     (
         "list_messages",
         &[
-            like(Tool::ReadThread, |a| {
+            like(ReadThread::TOOL, |a| {
                 let a = a.called("thread", "threadId").called("after_seq", "afterSequence");
                 Some(a.called("before_seq", "beforeSequence"))
             }),
-            like(READ_MESSAGES, |a| {
+            like(ReadMessages::TOOL, |a| {
                 Some(a.called("thread", "thread_id").called("after_seq", "since_seq"))
             }),
-            like(READ_CHANNEL, |a| Some(a.called("thread", "thread_id"))),
-            like(Tool::ListEvents, |a| Some(a.called("after_seq", "afterSequence"))),
+            like(ReadChannelThread::TOOL, |a| Some(a.called("thread", "thread_id"))),
+            like(ListEvents::TOOL, |a| Some(a.called("after_seq", "afterSequence"))),
         ],
     ),
-    ("get_message", READS),
-    ("list_events", READS),
-    ("search", READS),
-    ("read_feed", READS),
-    ("list_digests", READS),
-    ("post_message", SENDS),
-    ("callback", SENDS),
-    ("edit_message", SENDS),
+    ("get_message", &READS),
+    ("list_events", &READS),
+    ("search", &READS),
+    ("read_feed", &READS),
+    ("list_digests", &READS),
+    ("post_message", &SENDS),
+    ("callback", &SENDS),
+    ("edit_message", &SENDS),
     (
         "put_reaction",
         &[
-            like(Tool::React, |a| Some(a.called("id", "inReplyTo"))),
-            like(REACT_IN_CHANNEL, |a| Some(a.called("id", "message_id"))),
+            like(React::TOOL, |a| Some(a.called("id", "inReplyTo"))),
+            like(SetChannelReaction::TOOL, |a| Some(a.called("id", "message_id"))),
         ],
     ),
     (
         "remove_reaction",
         &[
-            like(Tool::React, |a| Some(a.called("id", "inReplyTo").with("remove", true))),
-            like(REACT_IN_CHANNEL, |a| Some(a.called("id", "message_id").with("remove", true))),
+            like(React::TOOL, |a| Some(a.called("id", "inReplyTo").with("remove", true))),
+            like(SetChannelReaction::TOOL, |a| {
+                Some(a.called("id", "message_id").with("remove", true))
+            }),
         ],
     ),
     ("get_asset", READS_ASSET),
@@ -77,40 +74,37 @@ const ROWS: &[(&str, &[Like])] = &[
     // Threads.
     (
         "open_thread",
-        &[like(Tool::Threads(Method::CreateThread), |a| {
+        &[like(CreateThread::TOOL, |a| {
             Some(a.called("conversation", "channel_id").called("root", "root_message_id"))
         })],
     ),
-    ("list_threads", GETS_THREAD),
-    (
-        "get_thread",
-        &[like(Tool::Threads(Method::GetThread), |a| Some(a.called("id", "thread_id")))],
-    ),
+    ("list_threads", &GETS_THREAD),
+    ("get_thread", &[like(GetThread::TOOL, |a| Some(a.called("id", "thread_id")))]),
     (
         "change_thread",
         &[
-            like(SET_STATUS, |a| Some(a.called("id", "thread_id"))),
-            like(Tool::Resolve, |a| {
+            like(UpdateThreadStatus::TOOL, |a| Some(a.called("id", "thread_id"))),
+            like(Resolve::TOOL, |a| {
                 let resolved = a.where_it_is("status", "resolved")?;
                 Some(resolved.called("id", "threadId").called("reason", "note"))
             }),
         ],
     ),
-    ("set_cursor", &[like(Tool::Threads(Method::AckRead), Some)]),
+    ("set_cursor", &[like(AckRead::TOOL, Some)]),
     // What is owed.
-    ("claim", &[like(Tool::Claim, |a| Some(a.called("event", "eventId")))]),
+    ("claim", &[like(Claim::TOOL, |a| Some(a.called("event", "eventId")))]),
     (
         "release_claim",
-        &[like(Tool::Claim, |a| Some(a.called("event", "eventId").with("release", true)))],
+        &[like(Claim::TOOL, |a| Some(a.called("event", "eventId").with("release", true)))],
     ),
     // What is said without a person asking.
-    ("create_stimulus", STIMULATES),
-    ("retry_stimulus", STIMULATES),
-    ("create_schedule", STIMULATES),
-    ("change_schedule", STIMULATES),
+    ("create_stimulus", &STIMULATES),
+    ("retry_stimulus", &STIMULATES),
+    ("create_schedule", &STIMULATES),
+    ("change_schedule", &STIMULATES),
     // What there is.
-    ("list_channels", &[like(Tool::ListChannels, Some)]),
-    ("list_members", &[like(Tool::ListMembers, Some)]),
+    ("list_channels", &[like(ListChannels::TOOL, Some)]),
+    ("list_members", &[like(ListMembers::TOOL, Some)]),
     // What no tool does.
     ("front_page", NONE),
     ("openapi", NONE),

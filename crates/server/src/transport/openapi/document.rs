@@ -134,7 +134,7 @@ fn describe(
         parameters.push(parameter);
     }
     let tools = alike::of(operation.doc.id).unwrap_or_default();
-    let tools: Vec<&str> = tools.iter().map(|like| like.tool.name()).collect();
+    let tools: Vec<&str> = tools.iter().map(|like| like.tool.name).collect();
     let security = if draft.needs_token { json!([{"bearer": []}]) } else { json!([]) };
     let mut told = json!({
         "operationId": operation.doc.id,

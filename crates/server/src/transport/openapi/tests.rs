@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
-use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::threads::descriptors::Method;
+use chorus_wire::attention::tools::Defer;
+use chorus_wire::threads::SummarizeThread;
+use chorus_wire::tool::{Arguments, Tool};
+use chorus_wire::tool_list;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
@@ -82,10 +84,10 @@ fn every_operation_says_which_tools_do_the_same_and_every_tool_is_said_of_one() 
         assert!(rows.insert(row), "{row} has two rows");
     }
     let likes = operations.iter().filter_map(|o| alike::of(o.doc.id)).flatten();
-    let done: Vec<Tool> = likes.map(|like| like.tool).collect();
-    let alone: Vec<Tool> = Tool::ALL.into_iter().filter(|tool| !done.contains(tool)).collect();
+    let done: Vec<&Tool> = likes.map(|like| like.tool).collect();
+    let alone: Vec<&Tool> = tool_list::all().filter(|tool| !done.contains(tool)).collect();
     // REST summarizes nothing, and puts nothing off.
-    assert_eq!(alone, [Tool::Threads(Method::SummarizeThread), Tool::Defer]);
+    assert_eq!(alone, [SummarizeThread::TOOL, Defer::TOOL]);
 }
 
 #[test]
