@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::search::{Found, Search};
 
 use crate::services::App;
+use crate::services::alike::READS;
 use crate::transport::extract::{Bearer, Json, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
@@ -17,6 +18,7 @@ pub(super) fn routes() -> Routes {
         Doc::new(
             "search",
             "Messages that hold words, among those that the caller may see, best first.",
+            READS,
         )
         .refuses(&[Code::NotFound, Code::PayloadTooLarge]),
     )
