@@ -13,17 +13,16 @@ use crate::attention::entry::Entry;
 use crate::named::Named;
 use crate::part::Part;
 use crate::rest::stimuli::{NewStimulus, Stimulus, StimulusScope, StimulusVisibility};
-use crate::schema;
 use crate::time::Time;
+use crate::tool::{Arguments, Effect, Reach, Shape, Tool};
 
-/// A tool of the channels protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tool {
-    EmitOutput,
-    SetChannelReaction,
-    ReadChannelThread,
-    CreateChannelStimulus,
-}
+/// The tools of the protocol, in the order of `tools/list`.
+pub(crate) const TOOLS: &[&Tool] = &[
+    EmitOutput::TOOL,
+    SetChannelReaction::TOOL,
+    ReadChannelThread::TOOL,
+    CreateChannelStimulus::TOOL,
+];
 
 /// Arguments of `emit_output`. Give exactly one of `text` and `content`.
 #[skip_serializing_none]
@@ -39,6 +38,24 @@ pub struct EmitOutput {
     /// Token of your turn
     #[redact(fixed = 3)]
     pub turn: Option<String>,
+}
+
+impl Arguments for EmitOutput {
+    type Result = Emitted;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "emit_output",
+        title: "Say something in public",
+        description: "Set what you say in public in this turn of a channel's thread. It is posted once, \
+                      when your run ends; calling it again replaces it. Emit nothing to stay silent, or \
+                      react with set_channel_reaction when agreement is all you have to say.",
+        effect: Effect::Sets,
+        reach: Reach::Named,
+        for_turns: true,
+        sends: true,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
 }
 
 /// The result of `emit_output`.
@@ -68,6 +85,23 @@ pub struct SetChannelReaction {
     pub turn: Option<String>,
 }
 
+impl Arguments for SetChannelReaction {
+    type Result = ReactionSet;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "set_channel_reaction",
+        title: "React in public without speaking",
+        description: "Put a reaction on a public message: seen, agree, working, queued, claimed, done, \
+                      declined, blocked or unclear. Prefer it to a reply that only agrees.",
+        effect: Effect::Sets,
+        reach: Reach::Named,
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
+}
+
 /// The result of `set_channel_reaction`.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +123,24 @@ pub struct ReadChannelThread {
     pub message_id: Option<String>,
     /// Maximum number of messages, the newest ones
     pub limit: Option<u32>,
+}
+
+impl Arguments for ReadChannelThread {
+    type Result = ChannelThread;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "read_channel_thread",
+        title: "Read a channel's thread",
+        description: "Read the present state of a public thread: its root message, the newest messages \
+                      and their reactions, with canonical message ids. Use it before you react or reply, \
+                      to see what others have said.",
+        effect: Effect::Reads,
+        reach: Reach::Named,
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
 }
 
 /// The result of `read_channel_thread`.
@@ -150,6 +202,26 @@ pub struct CreateChannelStimulus {
     pub turn: Option<String>,
 }
 
+impl Arguments for CreateChannelStimulus {
+    type Result = Stimulus;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "create_channel_stimulus",
+        title: "Propose something in a channel without being asked",
+        description: "Queue a stimulus: ask the host to start a new topic in a channel, or to follow up \
+                      in a thread, on your own initiative: an idea, a milestone, an observation. The \
+                      host posts it later, when the channel's quiet period and budgets allow, and may \
+                      drop it. Use it instead of a message whenever nobody asked you; do not use it to \
+                      answer.",
+        effect: Effect::Adds,
+        reach: Reach::All { narrowed_by: "channel_id", widened_by: None },
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
+}
+
 impl CreateChannelStimulus {
     /// The channel, the turn, and the body of `POST /v1/channels/{id}/stimuli`.
     pub fn parts(self) -> (String, Option<String>, NewStimulus) {
@@ -168,74 +240,5 @@ impl CreateChannelStimulus {
             expires_at: self.expires_at,
         };
         (self.channel_id, self.turn, new)
-    }
-}
-
-impl Tool {
-    pub const ALL: [Self; 4] = [
-        Self::EmitOutput,
-        Self::SetChannelReaction,
-        Self::ReadChannelThread,
-        Self::CreateChannelStimulus,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::EmitOutput => "emit_output",
-            Self::SetChannelReaction => "set_channel_reaction",
-            Self::ReadChannelThread => "read_channel_thread",
-            Self::CreateChannelStimulus => "create_channel_stimulus",
-        }
-    }
-
-    pub(crate) fn only_reads(self) -> bool {
-        self == Self::ReadChannelThread
-    }
-
-    /// Title and description.
-    pub(crate) fn title_and_description(self) -> (&'static str, &'static str) {
-        match self {
-            Self::EmitOutput => (
-                "Say something in public",
-                "Set what you say in public in this turn of a channel's thread. It is posted once, when your run \
-                 ends; calling it again replaces it. Emit nothing to stay silent, or react with \
-                 set_channel_reaction when agreement is all you have to say.",
-            ),
-            Self::SetChannelReaction => (
-                "React in public without speaking",
-                "Put a reaction on a public message: seen, agree, working, queued, claimed, done, declined, blocked or \
-                 unclear. Prefer it to a reply that only agrees.",
-            ),
-            Self::ReadChannelThread => (
-                "Read a channel's thread",
-                "Read the present state of a public thread: its root message, the newest messages and their reactions, \
-                 with canonical message ids. Use it before you react or reply, to see what others have said.",
-            ),
-            Self::CreateChannelStimulus => (
-                "Propose something in a channel without being asked",
-                "Queue a stimulus: ask the host to start a new topic in a channel, or to follow up in a thread, on your \
-                 own initiative: an idea, a milestone, an observation. The host posts it later, when the channel's \
-                 quiet period and budgets allow, and may drop it. Use it instead of a message whenever nobody asked \
-                 you; do not use it to answer.",
-            ),
-        }
-    }
-
-    pub(crate) fn input(self) -> Value {
-        match self {
-            Self::EmitOutput => schema::arguments::<EmitOutput>(),
-            Self::SetChannelReaction => schema::arguments::<SetChannelReaction>(),
-            Self::ReadChannelThread => schema::arguments::<ReadChannelThread>(),
-            Self::CreateChannelStimulus => schema::arguments::<CreateChannelStimulus>(),
-        }
-    }
-
-    pub(crate) fn output(self) -> Value {
-        match self {
-            Self::EmitOutput => schema::result::<Emitted>(),
-            Self::SetChannelReaction => schema::result::<ReactionSet>(),
-            Self::ReadChannelThread => schema::result::<ChannelThread>(),
-            Self::CreateChannelStimulus => schema::result::<Stimulus>(),
-        }
     }
 }

@@ -25,6 +25,8 @@ pub mod threads;
 pub mod webhook;
 
 mod schema;
+pub mod tool;
+pub mod tool_list;
 
 /// For `skip_serializing_if`: a field whose value is the default is left out.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -36,7 +36,7 @@ const WORDS: [&str; 21] = [
 ];
 
 /// Tools are described in our own words.
-const OURS: [&str; 1] = ["crates/wire/src/attention/descriptors.rs"];
+const OURS: [&str; 1] = ["crates/wire/src/tool.rs"];
 
 pub(super) fn check() -> Result<Problems, String> {
     let mut problems = Problems::new();

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use chorus_core::model::disposition::Disposition;
 use chorus_wire::attention::deliver::Accepted;
-use chorus_wire::attention::descriptors::ToolList;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::initialize::{InitializeParams, InitializeResult};
 use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::{LogMessage, Progress, Typing};
 use chorus_wire::attention::tools::CallResult;
 use chorus_wire::jsonrpc::{ErrorObject, Id, Notification, Request, Response};
+use chorus_wire::tool_list::ToolList;
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! `[approvals]`.
 
 use chorus_core::model::approval::Rules;
-use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::tool::Tool;
+use chorus_wire::tool_list;
 
 use super::section::section;
 
@@ -17,8 +18,8 @@ section! {
         sensitive_tools: Vec<String> = Vec::new();
     }
     check |approvals| {
-        let unknown = approvals.sensitive_tools.iter().filter(|t| Tool::from_name(t).is_none());
-        let known: Vec<_> = Tool::ALL.iter().map(|t| t.name()).collect();
+        let unknown = approvals.sensitive_tools.iter().filter(|t| tool_list::find(t).is_none());
+        let known: Vec<_> = tool_list::all().map(|t| t.name).collect();
         let known = known.join(", ");
         unknown.map(|tool| ("sensitive_tools", format!("{tool:?} is no tool; there are {known}"))).collect()
     };
@@ -28,11 +29,11 @@ impl Approvals {
     pub fn rules(&self) -> Rules {
         Rules {
             expires_ms: i64::from(self.expire_hours) * 3_600_000,
-            all_sends: self.tools().into_iter().any(Tool::sends),
+            all_sends: self.tools().into_iter().any(|tool| tool.sends),
         }
     }
 
-    pub fn tools(&self) -> Vec<Tool> {
-        self.sensitive_tools.iter().filter_map(|name| Tool::from_name(name)).collect()
+    pub fn tools(&self) -> Vec<&'static Tool> {
+        self.sensitive_tools.iter().filter_map(|name| tool_list::find(name)).collect()
     }
 }

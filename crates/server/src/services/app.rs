@@ -1,4 +1,4 @@
-//! The capabilities of a host, put together. Each is a struct with the few handles that it needs; none knows
+//! The services of a host, put together. Each is a struct with the few handles that it needs; none knows
 //! [`App`].
 
 use std::sync::Arc;
@@ -51,51 +51,204 @@ use super::threads::ThreadService;
 use super::tokens::TokenService;
 use super::turns::TurnService;
 
-/// One host: what it shares, and what can be done here.
-pub(crate) struct App {
-    pub(crate) shared: Shared,
-    pub(crate) commands: Arc<Commands>,
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) reads: Arc<Reads>,
-    pub(crate) names: Arc<Names>,
-    pub(crate) approvals: Arc<ApprovalService>,
-    pub(crate) assets: Arc<AssetService>,
-    pub(crate) search: Arc<SearchService>,
-    pub(crate) messages: Arc<MessageService>,
-    pub(crate) asset_reads: Arc<AssetReader>,
-    pub(crate) audit: Arc<AuditService>,
-    pub(crate) threads: Arc<ThreadService>,
-    pub(crate) dispositions: Arc<DispositionService>,
-    pub(crate) posts: Arc<PostService>,
-    pub(crate) callbacks: Arc<CallbackService>,
-    pub(crate) retention: Arc<RetentionService>,
-    pub(crate) channels: Arc<ChannelService>,
-    pub(crate) deliveries: Arc<DeliveryService>,
-    pub(crate) mail: Arc<MailService>,
-    pub(crate) reactions: Arc<ReactionService>,
-    pub(crate) runs: Arc<RunService>,
-    pub(crate) claims: Arc<ClaimService>,
-    pub(crate) copies: Arc<CopyService>,
-    pub(crate) cursors: Arc<CursorService>,
-    pub(crate) digests: Arc<DigestService>,
-    pub(crate) tokens: Arc<TokenService>,
-    pub(crate) members: Arc<MemberService>,
-    pub(crate) endpoints: Arc<EndpointService>,
-    pub(crate) log: Arc<EventLog>,
-    pub(crate) explanations: Arc<ExplanationService>,
-    pub(crate) inboxes: Arc<InboxService>,
-    pub(crate) operator: Arc<Operator>,
-    pub(crate) short_ids: ShortIds,
-    pub(crate) sign_ins: Arc<SignInService>,
-    pub(crate) pauses: Arc<PauseService>,
-    pub(crate) projects: Arc<ProjectService>,
-    pub(crate) roles: Arc<RoleService>,
-    pub(crate) schedules: Arc<ScheduleService>,
-    pub(crate) sessions: Arc<SessionService>,
-    pub(crate) stimuli: Arc<StimulusService>,
-    pub(crate) streams: Arc<StreamService>,
-    pub(crate) methods: Arc<ThreadMethods>,
-    pub(crate) turns: Arc<TurnService>,
+/// Declares [`App`] and how it is put together. A service has the `services` above it that it uses, handles that the host
+/// has `shared`, and `new` state of its own.
+macro_rules! services {
+    ($($name:ident: $type:ident {
+        $(services: $($service:ident),+;)?
+        $(shared: $($handle:ident),+;)?
+        $(new: $($state:ident),+;)?
+    })*) => {
+        /// One host: what it shares, and what can be done here.
+        pub(crate) struct App {
+            pub(crate) shared: Shared,
+            $(pub(crate) $name: Arc<$type>,)*
+        }
+
+        impl App {
+            pub(crate) fn new(shared: Shared) -> Self {
+                $(let $name = Arc::new($type {
+                    $($($service: Arc::clone(&$service),)+)?
+                    $($($handle: Clone::clone(&shared.$handle),)+)?
+                    $($($state: Default::default(),)+)?
+                });)*
+                Self { shared, $($name,)* }
+            }
+        }
+    };
+}
+
+services! {
+    commands: Commands {
+        shared: clock, directory, id_generator, limits, metrics, quotas, readers, redactor, traces,
+            webhooks, writer;
+    }
+    identity: Identity {
+        services: commands;
+        shared: auth, clock, directory, workspace_id, workspace_name, writer;
+    }
+    reads: Reads {
+        shared: channel_count, clock, readers;
+        new: kinds;
+    }
+    approvals: ApprovalService {
+        services: commands, identity, reads;
+        shared: clock, directory, sensitive;
+    }
+    assets: AssetService {
+        services: commands, reads;
+        shared: body_time, clock, data, quotas;
+        new: thumbnails, uploads;
+    }
+    search: SearchService {
+        services: reads;
+        shared: clock, directory, searching;
+    }
+    messages: MessageService {
+        services: assets, commands, reads, search;
+        shared: clock, directory, gone, readers, writer;
+        new: tails;
+    }
+    asset_reads: AssetReader {
+        services: assets, identity, messages, reads;
+        shared: public_url;
+    }
+    audit: AuditService {
+        services: commands, reads;
+        shared: auth, clock, directory, workspace_id;
+    }
+    threads: ThreadService {
+        services: commands, reads;
+        shared: budgets, directory;
+    }
+    dispositions: DispositionService {
+        services: commands, identity, reads, threads;
+        shared: clock, connections, feed, redactor, replies, typing;
+    }
+    names: Names {
+        services: reads;
+        shared: directory;
+    }
+    posts: PostService {
+        services: assets, commands, identity, names, reads;
+        shared: directory, metrics, typing;
+    }
+    callbacks: CallbackService {
+        services: commands, dispositions, posts;
+        shared: auth, clock, directory, id_generator, feed, public_url, redactor, replies, webhooks;
+    }
+    retention: RetentionService {
+        services: commands, reads;
+        shared: clock, directory, drain, metrics, rules, searching, writer;
+    }
+    channels: ChannelService {
+        services: commands, reads, retention;
+        shared: budgets, directory;
+    }
+    deliveries: DeliveryService {
+        services: commands, reads;
+        shared: directory;
+    }
+    mail: MailService {
+        services: commands, deliveries, messages, reads;
+        shared: directory;
+    }
+    reactions: ReactionService {
+        services: commands, identity;
+    }
+    runs: RunService {
+        services: assets, commands, identity, mail, messages, reactions, reads;
+        shared: directory;
+    }
+    claims: ClaimService {
+        services: commands, deliveries, identity, runs;
+        shared: auth, clock, directory, workspace_id;
+    }
+    copies: CopyService {
+        shared: auth, clock, data, place, writer;
+        new: copying;
+    }
+    cursors: CursorService {
+        services: commands, reads;
+    }
+    digests: DigestService {
+        services: commands, reads;
+        shared: connections, directory;
+    }
+    tokens: TokenService {
+        services: audit, commands;
+        shared: auth, clock, connections, directory, id_generator, feed, writer;
+        new: rotating;
+    }
+    members: MemberService {
+        services: audit, commands, deliveries, tokens;
+        shared: directory, workspace_id;
+    }
+    endpoints: EndpointService {
+        services: callbacks, audit, channels, commands, members, reads, tokens;
+        shared: auth, clock, directory, id_generator, webhooks;
+    }
+    log: EventLog {
+        services: identity, reads;
+        shared: gone, directory, feed;
+    }
+    explanations: ExplanationService {
+        services: commands, reads;
+        shared: budgets, clock, directory, flow, readers;
+    }
+    inboxes: InboxService {
+        services: assets, commands, reads;
+        shared: auth, clock, directory, id_generator, limits, metrics, public_url, webhooks, writer;
+    }
+    operator: Operator {
+        services: commands, identity, tokens;
+        shared: clock, directory;
+    }
+    short_ids: ShortIds {
+        services: messages, threads;
+    }
+    sign_ins: SignInService {
+        services: audit, channels, commands, identity, reads, tokens;
+        shared: clock, directory, id_generator, public_url;
+        new: links, accepting;
+    }
+    pauses: PauseService {
+        services: commands, reads;
+        shared: budgets, directory;
+    }
+    projects: ProjectService {
+        services: audit, commands, reads;
+        shared: directory, writer;
+    }
+    roles: RoleService {
+        services: audit, commands;
+        shared: directory;
+    }
+    schedules: ScheduleService {
+        services: commands, reads;
+        shared: directory;
+    }
+    sessions: SessionService {
+        services: commands;
+        shared: directory;
+    }
+    stimuli: StimulusService {
+        services: commands, reads;
+        shared: directory;
+    }
+    streams: StreamService {
+        services: audit, commands;
+        shared: directory;
+    }
+    methods: ThreadMethods {
+        services: commands, identity, names, posts, reads, threads;
+        shared: feed, clock, directory, summaries, workspace_id;
+        new: homes;
+    }
+    turns: TurnService {
+        services: commands;
+        shared: directory;
+    }
 }
 
 impl App {

@@ -10,13 +10,14 @@ use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Prefix;
 use chorus_core::model::limits;
 use chorus_core::state::directory::Directory;
-use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::attention::tools::SendMessage;
 use chorus_wire::rest::approvals::{self as rest, Approvals, Decision, ListApprovals};
+use chorus_wire::tool::{Arguments, Tool};
 use chorus_wire::{canonical, jsonrpc};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::alike::{Call, Like, like, of_tool};
+use super::alike::{Call, Like, like};
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::identity::Identity;
@@ -32,19 +33,20 @@ pub(crate) struct ApprovalService {
     pub(super) reads: Arc<Reads>,
     pub(super) clock: Arc<HostClock>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
-    pub(super) sensitive: Arc<[Tool]>,
+    pub(super) sensitive: Arc<[&'static Tool]>,
 }
 
 impl ApprovalService {
-    /// Refuses an agent's call of a tool that the operator marked sensitive, or that does what one does, until a person
-    /// has agreed to just this call.
+    /// Refuses an agent's call of a tool that the operator marked sensitive, or that does what one of the `others` does
+    /// that is, until a person has agreed to just this call.
     pub(crate) async fn may_call(
         &self,
         caller: &Caller,
-        tool: Tool,
+        tool: &'static Tool,
+        others: &[Like],
         arguments: Option<&RawValue>,
     ) -> Result<(), Refusal> {
-        let (own, others) = ([like(tool, Some)], of_tool(tool));
+        let own = [like(tool, Some)];
         if !self.is_sensitive(&own) && !self.is_sensitive(others) {
             return Ok(());
         }
@@ -57,7 +59,7 @@ impl ApprovalService {
     /// Whether one of them waits for a person. A send is not asked for here: it is kept whole, and made when it is
     /// approved.
     pub(crate) fn is_sensitive(&self, likes: &[Like]) -> bool {
-        likes.iter().any(|like| self.sensitive.contains(&like.tool) && !like.tool.sends())
+        likes.iter().any(|like| self.sensitive.contains(&like.tool) && !like.tool.sends)
     }
 
     /// The same for what does what these tools do: it is asked for as the first of them that is sensitive.
@@ -77,7 +79,7 @@ impl ApprovalService {
         let caller = self.identity.in_turn(caller, turn.as_ref().and_then(Value::as_str))?;
         let text = Value::Object(fields).to_string();
         let arguments = canonical::canonical_json(&text, limits::TEXT_BYTES)?.into();
-        let tool = tool.name().into();
+        let tool = tool.name.into();
         self.commands.submit(caller.by, approvals::MayCall { tool, arguments }).await
     }
 
@@ -146,7 +148,7 @@ impl ApprovalService {
                 let text = post.message.text.to_string();
                 let parts = post.message.parts.as_deref();
                 (
-                    Tool::SendMessage.name().to_owned(),
+                    SendMessage::TOOL.name.to_owned(),
                     Some(text).filter(|t| !t.is_empty()),
                     parts.and_then(|parts| serde_json::from_str(parts).ok()),
                     Some(post.conversation.show(Prefix::Conversation)),

@@ -25,12 +25,6 @@ use crate::view;
 /// Claims shown at once; more are open only when something is wrong.
 const SHOWN: usize = 1_000;
 
-/// What `chat.claim` gives.
-pub(crate) enum Held {
-    Claimed(Box<tools::Claimed>),
-    Released(tools::Released),
-}
-
 /// Claims on messages.
 pub(crate) struct ClaimService {
     pub(super) commands: Arc<Commands>,
@@ -62,12 +56,12 @@ impl ClaimService {
         &self,
         caller: &Caller,
         args: tools::Claim,
-    ) -> Result<Held, Refusal> {
+    ) -> Result<tools::ClaimResult, Refusal> {
         let caller = self.identity.in_turn(caller, args.turn.as_deref())?;
         if args.release {
             self.release(&caller, &args.event_id).await?;
             let event_id = ids::event(&args.event_id)?.show(Prefix::Event);
-            return Ok(Held::Released(tools::Released { event_id, released: true }));
+            return Ok(tools::ClaimResult::Released(tools::Released { event_id, released: true }));
         }
         let (claim, offer) = self.take_claim(&caller, &args.event_id).await?;
         let channel = self.runs.channel_delivery(&caller, &offer).await;
@@ -77,7 +71,7 @@ impl ClaimService {
         let params = frames::params(&shared, &offer, channel.as_ref(), &directory, granted);
         let event = RawValue::from_string(params)
             .map_err(|e| Refusal::new(Code::Internal, format!("an event is no JSON: {e}")))?;
-        Ok(Held::Claimed(Box::new(tools::Claimed {
+        Ok(tools::ClaimResult::Claimed(Box::new(tools::Claimed {
             event_id: offer.entry.event.uid.show(Prefix::Event),
             holder: view::id(&directory, claim.holder),
             fence: claim.fence,

@@ -12,7 +12,6 @@ mod reads;
 mod resolve;
 
 mod app;
-mod assemble;
 pub(crate) mod clock;
 pub(crate) mod commands;
 pub(crate) mod identity;

@@ -9,7 +9,7 @@ use chorus_core::model::budget::Budgets;
 use chorus_core::model::flow;
 use chorus_core::state::directory::Directory;
 use chorus_store::{Place, Readers, Writer};
-use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::tool::Tool;
 use tokio::sync::watch;
 
 use super::IdGenerator;
@@ -73,7 +73,7 @@ pub(crate) struct Shared {
     pub(crate) rules: Arc<Rules>,
     pub(crate) searching: Arc<Searching>,
     /// Tools that an agent calls only once a person has agreed.
-    pub(crate) sensitive: Arc<[Tool]>,
+    pub(crate) sensitive: Arc<[&'static Tool]>,
     /// Who writes summaries of threads.
     pub(crate) summaries: Arc<Scribe>,
     pub(crate) traces: Arc<Traces>,

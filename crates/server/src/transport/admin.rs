@@ -12,17 +12,19 @@ use super::cookie;
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::{logging, page};
 
 pub(super) fn routes() -> Routes {
     Routes::of("host", include_str!("admin_examples.json"))
-        .get("/healthz", health, Doc::new("health", "The process answers."))
+        .get("/healthz", health, Doc::new("health", "The process answers.", NO_TOOL))
         .get(
             "/readyz",
             ready,
             Doc::new(
                 "ready",
                 "The writer can write; else why not, and the process wants to be restarted.",
+                NO_TOOL,
             )
             .with(|draft| {
                 draft.answer(200, "text/plain", Some(serde_json::json!({"type": "string"})));
@@ -32,20 +34,19 @@ pub(super) fn routes() -> Routes {
         .get(
             "/metrics",
             metrics,
-            Doc::new("metrics", "What was counted, in the text format of OpenMetrics.").with(
-                |draft| {
+            Doc::new("metrics", "What was counted, in the text format of OpenMetrics.", NO_TOOL)
+                .with(|draft| {
                     draft.answer(
                         200,
                         "application/openmetrics-text",
                         Some(serde_json::json!({"type": "string"})),
                     );
-                },
-            ),
+                }),
         )
         .get(
             "/",
             front,
-            Doc::new("front_page", "A page that says what runs here.").with(|draft| {
+            Doc::new("front_page", "A page that says what runs here.", NO_TOOL).with(|draft| {
                 draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
             }),
         )

@@ -18,16 +18,19 @@ use super::refused::Refused;
 use crate::auth::Use;
 use crate::page;
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 
 type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     let page = |name, what| {
-        Doc::new(name, what).refuses(&[Code::Unauthorized]).with(|draft| {
+        Doc::new(name, what, NO_TOOL).refuses(&[Code::Unauthorized]).with(|draft| {
             draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
         })
     };
     Routes::of("host", include_str!("sign_in_examples.json"))
+        .name("secret", "The secret of the link.", "3f1c9a")
+        .name("token", "The invitation, as its link has it.", "eyJhbGciOiJFZERTQSJ9.e30.c2ln")
         .get("/signin/{secret}", sign_in, page("sign_in", "A page with a button that signs in."))
         .post(
             "/signin/{secret}",
@@ -35,13 +38,14 @@ pub(super) fn routes() -> Routes {
             program(Doc::new(
                 "use_sign_in_link",
                 "Signs in, once: JSON is answered with JSON, a form with a page and a cookie.",
+                NO_TOOL,
             )),
         )
         .get("/invite/{token}", invitation, page("invitation", "A page that asks for a name."))
         .post(
             "/invite/{token}",
             accept,
-            program(Doc::new("accept_invitation", "Accepts an invitation, once.")),
+            program(Doc::new("accept_invitation", "Accepts an invitation, once.", NO_TOOL)),
         )
 }
 

@@ -1,6 +1,6 @@
 //! C2A: a turn from delivery to reply, and everything else a harness says and hears.
 
-use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::tool_list;
 use serde_json::json;
 
 use crate::test_host::TestHost;
@@ -38,7 +38,7 @@ async fn initialize_negotiates_and_tools_are_listed() {
     assert_eq!(hello["limits"]["unacked"], 32);
     assert_eq!(hello["turnUrl"], host.url("/v1/c2a"));
     let tools = bot.call("tools/list", json!({})).await.unwrap();
-    assert_eq!(tools["tools"].as_array().unwrap().len(), Tool::ALL.len());
+    assert_eq!(tools["tools"].as_array().unwrap().len(), tool_list::all().count());
     assert!(bot.call("initialize", json!({})).await.is_err());
 
     let listed = host.get(&token, "/v1/sessions").await.ok();

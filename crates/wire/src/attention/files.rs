@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use serde_with::skip_serializing_none;
 
 use super::schema::{count, object, object_open, text};
+use crate::tool::{Arguments, Effect, Reach, Shape, Tool};
 
 /// Arguments of `chat.read_asset`. With `assetId` it reads that file; without, it lists the files
 /// of a message (`eventId`) or of a conversation (`turn` or `conversation`).
@@ -20,6 +21,25 @@ pub struct ReadAsset {
     pub offset: Option<u64>,
     #[redact(fixed = 3)]
     pub turn: Option<String>,
+}
+
+impl Arguments for ReadAsset {
+    type Result = Assets;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "chat.read_asset",
+        title: "Read a file of a message",
+        description: "Read a file attached to a chat message (an asset, ast_…): text as text, anything \
+                      else as base64. Without assetId it lists the files of your turn's conversation, or \
+                      of the message eventId, with name, type and size. Continue a large file at \
+                      nextOffset, or fetch url with your token.",
+        effect: Effect::Reads,
+        reach: Reach::All { narrowed_by: "conversation", widened_by: None },
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::written::<Self>(input, output),
+    };
 }
 
 /// The result of `chat.read_asset`.
@@ -56,14 +76,7 @@ pub struct AssetShown {
     pub next_offset: Option<u64>,
 }
 
-pub(super) const TITLE_AND_DESCRIPTION: (&str, &str) = (
-    "Read a file of a message",
-    "Read a file attached to a chat message (an asset, ast_…): text as text, anything else as base64. \
-     Without assetId it lists the files of your turn's conversation, or of the message eventId, with \
-     name, type and size. Continue a large file at nextOffset, or fetch url with your token.",
-);
-
-pub(super) fn input() -> Value {
+fn input() -> Value {
     object(
         json!({
             "assetId": text("The file, ast_…; leave it out to list files"),
@@ -76,7 +89,7 @@ pub(super) fn input() -> Value {
     )
 }
 
-pub(super) fn output() -> Value {
+fn output() -> Value {
     let file = object_open(
         json!({
             "assetId": {"type": "string"},

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 use crate::named::Named;
+use crate::tool::{Arguments, Effect, Reach, Shape, Tool};
 
 /// Arguments of `chat.list_channels`.
 #[skip_serializing_none]
@@ -16,6 +17,24 @@ use crate::named::Named;
 pub struct ListChannels {
     /// Only this one: a channel's name, #ops, or a conversation id, ch_…
     pub conversation: Option<String>,
+}
+
+impl Arguments for ListChannels {
+    type Result = ChannelList;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "chat.list_channels",
+        title: "List channels",
+        description: "List the channels and direct conversations that you may see, with names, ids and \
+                      what they are for. Wherever a tool takes a conversation you may give a channel's \
+                      name, such as #ops, instead of its id.",
+        effect: Effect::Reads,
+        reach: Reach::All { narrowed_by: "conversation", widened_by: None },
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
 }
 
 /// The result of `chat.list_channels`.
@@ -52,6 +71,24 @@ pub struct ListMembers {
     pub conversation: Option<String>,
 }
 
+impl Arguments for ListMembers {
+    type Result = MemberList;
+
+    const TOOL: &'static Tool = &Tool {
+        name: "chat.list_members",
+        title: "List members",
+        description: "List the people and agents of the workspace, or those of one conversation, with \
+                      ids, handles and roles. Wherever a tool takes a member you may give @handle \
+                      instead of the id. Use it before you mention somebody.",
+        effect: Effect::Reads,
+        reach: Reach::All { narrowed_by: "conversation", widened_by: None },
+        for_turns: true,
+        sends: false,
+        caller_fields: None,
+        shape: Shape::derived::<Self>(),
+    };
+}
+
 /// The result of `chat.list_members`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberList {
@@ -73,15 +110,3 @@ pub struct MemberListed {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
 }
-
-pub(super) const CHANNELS: (&str, &str) = (
-    "List channels",
-    "List the channels and direct conversations that you may see, with names, ids and what they are for. \
-     Wherever a tool takes a conversation you may give a channel's name, such as #ops, instead of its id.",
-);
-
-pub(super) const MEMBERS: (&str, &str) = (
-    "List members",
-    "List the people and agents of the workspace, or those of one conversation, with ids, handles and roles. \
-     Wherever a tool takes a member you may give @handle instead of the id. Use it before you mention somebody.",
-);

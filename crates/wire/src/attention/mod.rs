@@ -12,7 +12,6 @@ pub mod content;
 pub mod deliver;
 pub mod shared;
 
-pub mod descriptors;
 pub mod entry;
 pub mod files;
 pub mod listing;

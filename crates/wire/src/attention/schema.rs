@@ -6,6 +6,11 @@ use serde_json::{Map, Value, json};
 use crate::limits::MAX_LIMIT;
 use crate::named::{self, NamedEnum};
 
+/// What names a conversation, an event and a turn.
+pub(super) const CONVERSATION: &str = "A channel's name, #ops, or a conversation id, ch_…";
+pub(super) const EVENT: &str = "Event id, evt_…";
+pub(super) const TURN: &str = "Token of your turn, when the prompt gave you one";
+
 pub(super) fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }

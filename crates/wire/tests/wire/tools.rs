@@ -5,20 +5,10 @@ use std::collections::BTreeSet;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::content::TurnGrant;
-use chorus_wire::attention::descriptors::{Names, Tool, list_tools};
-use chorus_wire::attention::files::ReadAsset;
-use chorus_wire::attention::listing::{ListChannels, ListMembers};
-use chorus_wire::attention::tools::{
-    CallResult, Claim, Claimed, Defer, ListEvents, React, ReadThread, Resolve, SendMessage,
-};
-use chorus_wire::channels::{self, CreateChannelStimulus, ReadChannelThread, SetChannelReaction};
+use chorus_wire::attention::tools::{CallResult, Claimed};
 use chorus_wire::error::ErrorBody;
-use chorus_wire::threads::descriptors::Method;
-use chorus_wire::threads::{
-    AckRead, CreateThread, GetThread, PostMessage, ReadMessages, SummarizeThread,
-    UpdateThreadStatus,
-};
-use serde::de::DeserializeOwned;
+use chorus_wire::tool::{Names, Reach};
+use chorus_wire::tool_list::{self, list_tools};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -91,15 +81,15 @@ fn compare(what: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
 #[test]
 fn both_spellings_of_a_name_find_the_tool() {
     let underscored = list_tools(Names::Underscore);
-    for (tool, descriptor) in Tool::ALL.into_iter().zip(underscored.tools) {
-        assert_eq!(descriptor.name, tool.name().replace('.', "_"));
-        assert_eq!(Tool::from_name(tool.name()), Some(tool));
-        assert_eq!(Tool::from_name(&descriptor.name), Some(tool));
+    for (tool, descriptor) in tool_list::all().zip(underscored.tools) {
+        assert_eq!(descriptor.name, tool.name.replace('.', "_"));
+        assert_eq!(tool_list::find(tool.name), Some(tool));
+        assert_eq!(tool_list::find(&descriptor.name), Some(tool));
     }
     for bad in
         ["", "chat", "chat.", "chat_", "send_message", "chat.nope", "Chat.react", "chat_chat.react"]
     {
-        assert_eq!(Tool::from_name(bad), None, "{bad}");
+        assert_eq!(tool_list::find(bad), None, "{bad}");
     }
 }
 
@@ -126,75 +116,52 @@ fn sample(name: &str, schema: &Value) -> Value {
     }
 }
 
-/// Checks that the type reads all properties together, requires each required one, and refuses any
-/// other.
-fn check<T: DeserializeOwned>(tool: Tool) {
-    agree::<T>(tool, &tool.descriptor(Names::Dotted).input_schema);
-}
-
-fn agree<T: DeserializeOwned>(tool: Tool, schema: &Value) {
-    let properties = schema["properties"].as_object().unwrap();
-    let whole: serde_json::Map<_, _> =
-        properties.iter().map(|(name, schema)| (name.clone(), sample(name, schema))).collect();
-    let reads = |arguments: &serde_json::Map<String, Value>| {
-        // As on the wire: raw fields do not read out of a value.
-        serde_json::from_str::<T>(&json!(arguments).to_string()).map(|_| ())
-    };
-    reads(&whole).unwrap_or_else(|e| panic!("{tool:?}: {e}"));
-    let required: BTreeSet<_> = schema["required"]
-        .as_array()
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    for name in properties.keys() {
-        let mut without = whole.clone();
-        without.remove(name);
-        assert_eq!(reads(&without).is_err(), required.contains(name.as_str()), "{tool:?} {name}");
-    }
-    let mut more = whole;
-    more.insert("notAField".into(), json!(1));
-    assert!(reads(&more).is_err(), "{tool:?} takes what it does not know");
-    assert_eq!(schema["additionalProperties"], json!(false));
-}
-
 // covers: ATT-77, ATT-76
+/// Each type reads all properties of its schema together, requires each required one, and refuses
+/// any other.
 #[test]
 fn schemas_agree_with_types() {
-    check::<ListChannels>(Tool::ListChannels);
-    check::<ListMembers>(Tool::ListMembers);
-    check::<ListEvents>(Tool::ListEvents);
-    check::<ReadThread>(Tool::ReadThread);
-    check::<ReadAsset>(Tool::ReadAsset);
-    check::<SendMessage>(Tool::SendMessage);
-    check::<React>(Tool::React);
-    check::<Claim>(Tool::Claim);
-    check::<Defer>(Tool::Defer);
-    check::<Resolve>(Tool::Resolve);
+    for tool in tool_list::all() {
+        let mut schema = tool.descriptor(Names::Dotted).input_schema;
+        assert_eq!(schema["additionalProperties"], json!(false), "{tool:?}");
+        let properties = schema["properties"].as_object_mut().unwrap();
+        // Fields that state who calls are removed before the type reads the rest.
+        for field in tool.caller_fields.unwrap_or_default() {
+            assert!(properties.remove(*field).is_some(), "{tool:?} shows no {field}");
+        }
+        let whole: serde_json::Map<_, _> =
+            properties.iter().map(|(name, schema)| (name.clone(), sample(name, schema))).collect();
+        // As on the wire: raw fields do not read out of a value.
+        let reads = |arguments: &serde_json::Map<String, Value>| {
+            tool.try_read(&json!(arguments).to_string())
+        };
+        reads(&whole).unwrap_or_else(|e| panic!("{tool:?}: {e}"));
+        let required: BTreeSet<_> = schema["required"]
+            .as_array()
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        for name in whole.keys() {
+            let mut without = whole.clone();
+            without.remove(name);
+            let needed = required.contains(name.as_str());
+            assert_eq!(reads(&without).is_err(), needed, "{tool:?} {name}");
+        }
+        let mut more = whole;
+        more.insert("notAField".into(), json!(1));
+        assert!(reads(&more).is_err(), "{tool:?} takes what it does not know");
+    }
 }
 
-/// Fields that state who calls are removed before the type reads the rest.
-fn check_method<T: DeserializeOwned>(method: Method) {
-    let mut schema = Tool::Threads(method).descriptor(Names::Dotted).input_schema;
-    let properties = schema["properties"].as_object_mut().unwrap();
-    properties.retain(|_, schema| !schema["description"].to_string().contains("as in your token"));
-    agree::<T>(Tool::Threads(method), &schema);
-}
-
+/// What narrows or widens a tool is an argument of it.
 #[test]
-fn schemas_of_the_threads_protocol_agree_with_types() {
-    check_method::<CreateThread>(Method::CreateThread);
-    check_method::<GetThread>(Method::GetThread);
-    check_method::<PostMessage>(Method::PostMessage);
-    check_method::<ReadMessages>(Method::ReadMessages);
-    check_method::<AckRead>(Method::AckRead);
-    check_method::<UpdateThreadStatus>(Method::UpdateThreadStatus);
-    check_method::<SummarizeThread>(Method::SummarizeThread);
-}
-
-#[test]
-fn schemas_of_the_channels_protocol_agree_with_types() {
-    check::<SetChannelReaction>(Tool::Channels(channels::Tool::SetChannelReaction));
-    check::<ReadChannelThread>(Tool::Channels(channels::Tool::ReadChannelThread));
-    check::<CreateChannelStimulus>(Tool::Channels(channels::Tool::CreateChannelStimulus));
+fn a_reach_names_arguments() {
+    for tool in tool_list::all() {
+        let Reach::All { narrowed_by, widened_by } = tool.reach else { continue };
+        let schema = tool.descriptor(Names::Dotted).input_schema;
+        for name in [narrowed_by].into_iter().chain(widened_by) {
+            assert!(schema["properties"][name].is_object(), "{tool:?} {name}");
+        }
+    }
 }
 
 #[test]

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::attention::descriptors::{Names, list_tools};
 use chorus_wire::attention::initialize::{Capabilities, Glyphs, UtilityCapabilities};
 use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::{Cancelled, Level, LogMessage, Progress, Typing};
 use chorus_wire::attention::tools::CallParams;
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
+use chorus_wire::tool::Names;
+use chorus_wire::tool_list::list_tools;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -9,13 +9,13 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::limits;
 use chorus_core::model::member::Session;
 use chorus_core::model::reaction::Signal;
-use chorus_wire::attention::descriptors::Names;
 use chorus_wire::attention::initialize::{
     Capabilities, Glyphs, InitializeParams, InitializeResult, Limits, MemberCard, Peer, SessionRef,
     WorkspaceRef,
 };
 use chorus_wire::attention::{PROTOCOL_VERSION, method};
 use chorus_wire::jsonrpc::{self, Incoming};
+use chorus_wire::tool::Names;
 use futures_util::stream::SplitStream;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::value::RawValue;

@@ -15,7 +15,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::attention::descriptors::Names;
+use chorus_wire::tool::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -25,13 +25,18 @@ use super::extract::{Bearer, Query};
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 
 pub(super) fn routes() -> Routes {
     Routes::of("attention", include_str!("examples.json"))
         .get(
             "/v1/c2a",
             connect,
-            Doc::new("c2a_connect", "Connects a harness by WebSocket (spec/attention.md)."),
+            Doc::new(
+                "c2a_connect",
+                "Connects a harness by WebSocket (spec/attention.md).",
+                NO_TOOL,
+            ),
         )
         .post(
             "/v1/c2a",
@@ -39,6 +44,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "c2a_call",
                 "One JSON-RPC call of the attention protocol (spec/attention.md).",
+                NO_TOOL,
             )
             .refuses(&[
                 Code::ClaimMismatch,

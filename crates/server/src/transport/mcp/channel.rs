@@ -135,7 +135,7 @@ async fn search(
     if elsewhere {
         return Err(Refusal::invalid("the arguments: this searches the one channel"));
     }
-    app.approvals.may_do(caller, READS, asked).await?;
+    app.approvals.may_do(caller, &READS, asked).await?;
     Given::of(&app.search.search(caller, search).await?, false)
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PATH, header_value};
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::Json;
 use crate::transport::openapi::{Doc, Routes};
 
@@ -17,7 +18,7 @@ use crate::transport::openapi::{Doc, Routes};
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 pub(super) fn routes() -> Routes {
-    let doc = |id| Doc::new(id, "Who gives tokens for the MCP endpoint (RFC 9728).");
+    let doc = |id| Doc::new(id, "Who gives tokens for the MCP endpoint (RFC 9728).", NO_TOOL);
     Routes::of("mcp", include_str!("examples.json"))
         .get(WELL_KNOWN, metadata, doc("mcp_resource"))
         .get("/.well-known/oauth-protected-resource/v1/mcp", metadata, doc("mcp_resource_at_path"))

@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Uid;
-use chorus_wire::attention::descriptors::Names;
 use chorus_wire::jsonrpc::{INVALID_REQUEST, Incoming, ParseError};
+use chorus_wire::tool::Names;
 use notices::Notices;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -40,6 +40,7 @@ use super::openapi::{Doc, Routes};
 use super::refused::{Refused, RefusedWith, malformed, request_id};
 use crate::auth::Caller;
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 
 /// Where the endpoint is.
 const PATH: &str = "/v1/mcp";
@@ -51,19 +52,19 @@ const WHY_BYTES: usize = 4 * 1024;
 
 pub(super) fn routes() -> Routes {
     let transport = |id, summary| {
-        Doc::new(id, summary).with(|draft| {
+        Doc::new(id, summary, NO_TOOL).with(|draft| {
             draft.token();
             draft.answer(200, "text/event-stream", Some(json!({"type": "string"})));
         })
     };
     let ends = |id, summary| {
-        Doc::new(id, summary).with(|draft| {
+        Doc::new(id, summary, NO_TOOL).with(|draft| {
             draft.token();
             draft.answer(202, "", None);
         })
     };
     let call = |id, summary| {
-        Doc::new(id, summary).with(|draft| {
+        Doc::new(id, summary, NO_TOOL).with(|draft| {
             draft.token();
             draft.any_body(json!({"type": "object"}));
             draft.answer(200, "text/event-stream", Some(json!({"type": "string"})));

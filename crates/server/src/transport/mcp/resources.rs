@@ -153,8 +153,8 @@ pub(super) async fn read(
     let caller = &asking.caller;
     // What a tool reads too.
     let likes = match (named.transcript, named.thread()) {
-        (true, _) => READS,
-        (false, Some(_)) => GETS_THREAD,
+        (true, _) => &READS[..],
+        (false, Some(_)) => &GETS_THREAD[..],
         (false, None) => &[],
     };
     let place = match named.thread() {

@@ -4,7 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use axum::http::request::Parts;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::attention::descriptors::{Descriptor, Names, list_tools};
+use chorus_wire::tool::{Descriptor, Names};
+use chorus_wire::tool_list::list_tools;
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll, unfold};
 use rmcp::ErrorData;

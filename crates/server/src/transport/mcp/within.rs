@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Uid};
-use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::channels;
-use chorus_wire::threads::descriptors::Method;
+use chorus_wire::tool::Reach;
+use chorus_wire::tool_list;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
@@ -35,22 +34,11 @@ pub(super) async fn confined(
         check(app, caller, channel, target).await?;
     }
     let here = || Value::String(channel.show(Prefix::Conversation));
-    match Tool::from_name(name) {
-        Some(
-            Tool::Threads(Method::CreateThread)
-            | Tool::Channels(channels::Tool::CreateChannelStimulus),
-        ) => {
-            arguments.entry("channel_id").or_insert_with(here);
+    if let Some(Reach::All { narrowed_by, widened_by }) = tool_list::find(name).map(|t| t.reach) {
+        if widened_by.is_some_and(|name| arguments.contains_key(name)) {
+            return Err(elsewhere());
         }
-        Some(Tool::ReadAsset | Tool::ListChannels | Tool::ListMembers) => {
-            arguments.entry("conversation").or_insert_with(here);
-        }
-        // A stream has threads of many channels.
-        Some(Tool::ListEvents) if !arguments.contains_key("stream") => {
-            arguments.entry("conversation").or_insert_with(here);
-        }
-        Some(Tool::ListEvents) => return Err(elsewhere()),
-        _ => {}
+        arguments.entry(narrowed_by).or_insert_with(here);
     }
     Ok(arguments)
 }

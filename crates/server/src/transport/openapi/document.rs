@@ -11,7 +11,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::{Draft, Operation, alike, names};
+use super::{Draft, Operation, names};
 
 /// Where schemas are found in the document.
 const SCHEMAS: &str = "/components/schemas";
@@ -116,7 +116,7 @@ fn describe(
     }
     let mut parameters = Vec::new();
     for name in names::of(operation.path) {
-        let (about, example) = names::meaning(operation.path, name).unwrap_or_default();
+        let (about, example) = names::meaning(operation, name).unwrap_or_default();
         parameters.push(json!({
             "name": name,
             "in": "path",
@@ -133,8 +133,7 @@ fn describe(
         }
         parameters.push(parameter);
     }
-    let tools = alike::of(operation.doc.id).unwrap_or_default();
-    let tools: Vec<&str> = tools.iter().map(|like| like.tool.name()).collect();
+    let tools: Vec<&str> = operation.doc.same.iter().map(|like| like.tool.name).collect();
     let security = if draft.needs_token { json!([{"bearer": []}]) } else { json!([]) };
     let mut told = json!({
         "operationId": operation.doc.id,
@@ -184,7 +183,7 @@ pub(super) fn drafted<'a>(
         more(&mut draft);
     }
     draft.codes.extend(operation.doc.codes);
-    if alike::of(operation.doc.id).is_some_and(|likes| !likes.is_empty()) {
+    if !operation.doc.same.is_empty() {
         draft.codes.push(Code::ApprovalRequired);
     }
     draft

@@ -5,7 +5,7 @@
 //! type ([`describe`]), so that the document cannot say another thing than the code does. What types do not
 //! say, the summary, the refusals and the examples, stands beside the route.
 
-pub(super) mod alike;
+mod agreement;
 mod describe;
 mod document;
 mod names;
@@ -21,27 +21,38 @@ use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
 use chorus_core::model::error::Code;
-
-use crate::services::App;
 use describe::Describes;
 pub(super) use describe::Draft;
+use names::Meaning;
+
+use crate::services::App;
+use crate::services::alike::{Like, NO_TOOL};
 
 /// What a handler's type does not say of an operation.
 pub(super) struct Doc {
     /// The operation's name in clients that are generated: `post_message`.
     id: &'static str,
     summary: &'static str,
+    /// The tools that do the same: an agent asks a person here too, where it would have to before it calls one of them
+    /// (ATT-422). The document names them under `x-tools`.
+    same: Arc<[Like]>,
     codes: &'static [Code],
     more: Vec<fn(&mut Draft<'_>)>,
 }
 
 impl Doc {
-    pub(super) const fn new(id: &'static str, summary: &'static str) -> Self {
-        Self { id, summary, codes: &[], more: Vec::new() }
+    /// What has no tool that does the same says [`NO_TOOL`]: what no tool does, what ends something, and what is
+    /// nobody's but a person's. So do the transports of tools, which look at each call by itself.
+    pub(super) fn new(
+        id: &'static str,
+        summary: &'static str,
+        same: impl Into<Arc<[Like]>>,
+    ) -> Self {
+        Self { id, summary, same: same.into(), codes: &[], more: Vec::new() }
     }
 
     /// What it refuses with, beside what its parameters and every request may be refused with.
-    pub(super) const fn refuses(mut self, codes: &'static [Code]) -> Self {
+    pub(super) fn refuses(mut self, codes: &'static [Code]) -> Self {
         self.codes = codes;
         self
     }
@@ -61,6 +72,8 @@ struct Operation {
     doc: Doc,
     /// JSON: the examples of the group, by the operation's id.
     examples: &'static str,
+    /// What names in its path mean.
+    names: Vec<(&'static str, Meaning)>,
     describe: fn(&mut Draft<'_>),
 }
 
@@ -68,6 +81,7 @@ struct Operation {
 pub(super) struct Routes {
     tag: &'static str,
     examples: &'static str,
+    names: Vec<(&'static str, Meaning)>,
     router: Router<Arc<App>>,
     operations: Vec<Operation>,
 }
@@ -79,9 +93,9 @@ macro_rules! methods {
             H: Handler<T, Arc<App>> + Describes<D>,
             T: 'static,
         {
-            let likes = alike::of(doc.id).unwrap_or_default();
+            let same = doc.same.clone();
             let handler = move |State(app): State<Arc<App>>, request: Request| async move {
-                match alike::agreed(&app, likes, request).await {
+                match agreement::agreed(&app, &same, request).await {
                     Ok(request) => handler.call(request, app).await,
                     Err(refused) => refused.into_response(),
                 }
@@ -95,7 +109,18 @@ impl Routes {
     /// A group of routes with its examples: a JSON object with an entry for each operation's id, in which are
     /// `path`, `query`, `body` and `answer`, as far as the operation has them.
     pub(super) fn of(tag: &'static str, examples: &'static str) -> Self {
-        Self { tag, examples, router: Router::new(), operations: Vec::new() }
+        Self { tag, examples, names: Vec::new(), router: Router::new(), operations: Vec::new() }
+    }
+
+    /// What `{name}` means in the paths of the routes that follow, and one that could be there.
+    pub(super) fn name(
+        mut self,
+        name: &'static str,
+        meaning: &'static str,
+        example: &'static str,
+    ) -> Self {
+        self.names.push((name, (meaning, example)));
+        self
     }
 
     methods!(get: "get", post: "post", put: "put", patch: "patch", delete: "delete");
@@ -109,8 +134,8 @@ impl Routes {
         describe: fn(&mut Draft<'_>),
     ) -> Self {
         self.router = self.router.route(path, router);
-        let (tag, examples) = (self.tag, self.examples);
-        self.operations.push(Operation { tag, method, path, doc, examples, describe });
+        let (tag, examples, names) = (self.tag, self.examples, self.names.clone());
+        self.operations.push(Operation { tag, method, path, doc, examples, names, describe });
         self
     }
 
@@ -131,7 +156,7 @@ pub(super) fn routes() -> Routes {
     Routes::of("host", include_str!("examples.json")).get(
         "/v1/openapi.json",
         show,
-        Doc::new("openapi", "This document.").with(|draft| {
+        Doc::new("openapi", "This document.", NO_TOOL).with(|draft| {
             draft.answer(200, "application/json", Some(serde_json::json!({"type": "object"})));
         }),
     )

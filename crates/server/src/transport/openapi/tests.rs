@@ -1,12 +1,14 @@
 use std::collections::BTreeSet;
 
-use chorus_wire::attention::descriptors::Tool;
-use chorus_wire::threads::descriptors::Method;
+use chorus_wire::attention::tools::Defer;
+use chorus_wire::threads::SummarizeThread;
+use chorus_wire::tool::{Arguments, Tool};
+use chorus_wire::tool_list;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::document::{document, drafted, examples};
-use super::{alike, names};
+use super::names;
 use crate::transport::all;
 
 /// Every operation, checked for one thing; all that lack it are named at once.
@@ -30,8 +32,8 @@ fn every_operation_says_what_it_does_and_what_it_answers() {
         () if operation.doc.summary.is_empty() => Some("a summary".into()),
         () if draft.answers.is_empty() => Some("what it answers: `Doc::with`".into()),
         () => names::of(operation.path)
-            .find(|name| names::meaning(operation.path, name).is_none())
-            .map(|name| format!("what {{{name}}} means, in openapi/names.rs")),
+            .find(|name| names::meaning(operation, name).is_none())
+            .map(|name| format!("what {{{name}}} means: `Routes::name`")),
     });
     let mut ids = BTreeSet::new();
     for operation in &all().operations {
@@ -70,22 +72,13 @@ fn every_example_is_there_and_is_what_the_host_reads_and_writes() {
 
 // covers: ATT-422
 #[test]
-fn every_operation_says_which_tools_do_the_same_and_every_tool_is_said_of_one() {
-    lacking(|operation, _, _| match alike::of(operation.doc.id) {
-        Some(_) => None,
-        None => Some("a row in openapi/alike.rs: the tools that do the same, or none".into()),
-    });
+fn every_tool_does_what_some_operation_does() {
     let operations = all().operations;
-    let mut rows = BTreeSet::new();
-    for row in alike::operations() {
-        assert!(operations.iter().any(|o| o.doc.id == row), "no operation is called {row}");
-        assert!(rows.insert(row), "{row} has two rows");
-    }
-    let likes = operations.iter().filter_map(|o| alike::of(o.doc.id)).flatten();
-    let done: Vec<Tool> = likes.map(|like| like.tool).collect();
-    let alone: Vec<Tool> = Tool::ALL.into_iter().filter(|tool| !done.contains(tool)).collect();
+    let likes = operations.iter().flat_map(|operation| operation.doc.same.iter());
+    let done: Vec<&Tool> = likes.map(|like| like.tool).collect();
+    let alone: Vec<&Tool> = tool_list::all().filter(|tool| !done.contains(tool)).collect();
     // REST summarizes nothing, and puts nothing off.
-    assert_eq!(alone, [Tool::Threads(Method::SummarizeThread), Tool::Defer]);
+    assert_eq!(alone, [SummarizeThread::TOOL, Defer::TOOL]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::approvals::{Approval, Approvals, Decision, ListApprovals};
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
@@ -14,10 +15,15 @@ type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("approvals", include_str!("examples/approvals.json"))
+        .name("id", "What waits for a person: `apr_…`.", "apr_0192f0c1a2b37c4d8e5f60718293a4b7")
         .get(
             "/v1/approvals",
             approvals,
-            Doc::new("list_approvals", "What agents may do only once a person has agreed."),
+            Doc::new(
+                "list_approvals",
+                "What agents may do only once a person has agreed.",
+                NO_TOOL,
+            ),
         )
         .post(
             "/v1/approvals/{id}",
@@ -25,6 +31,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "decide_approval",
                 "A person decides. A message that is approved is posted as its agent's.",
+                NO_TOOL,
             )
             .refuses(&[
                 Code::Conflict,

@@ -11,10 +11,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::Code;
+use chorus_wire::attention::files::ReadAsset;
 use chorus_wire::rest::assets::{Asset, NewAsset};
+use chorus_wire::tool::Arguments;
 use serde_json::json;
 
 use crate::services::App;
+use crate::services::alike::{Like, NO_TOOL, like};
 use crate::transport::extract::{Bearer, Created, Path, Query};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -23,18 +26,25 @@ use crate::view;
 /// Nothing may be loaded, run, submitted or framed.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; sandbox; frame-ancestors 'none'";
 
+const READS_ASSET: [Like; 1] = [like(ReadAsset::TOOL, |a| Some(a.called("id", "assetId")))];
+
 type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("assets", include_str!("examples/assets.json"))
+        .name("id", "The file: `ast_…`.", "ast_0192f0c1a2b37c4d8e5f60718293a4b5")
         .post(
             "/v1/assets",
             keep,
-            Doc::new("add_asset", "Keeps a file, to be referred to in a message within a day.")
-                .with(|draft| {
-                    let kind = "application/octet-stream";
-                    draft.any_body(json!({"type": "string", "contentMediaType": kind}));
-                }),
+            Doc::new(
+                "add_asset",
+                "Keeps a file, to be referred to in a message within a day.",
+                NO_TOOL,
+            )
+            .with(|draft| {
+                let kind = "application/octet-stream";
+                draft.any_body(json!({"type": "string", "contentMediaType": kind}));
+            }),
         )
         .get(
             "/v1/assets/{id}",
@@ -42,6 +52,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "get_asset",
                 "The bytes of a file that the caller brought, or may see a message with.",
+                READS_ASSET,
             )
             .refuses(&[Code::NotFound])
             .with(|draft| {
@@ -54,7 +65,7 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/assets/{id}/thumbnail",
             small,
-            Doc::new("get_thumbnail", "A small picture of a picture.")
+            Doc::new("get_thumbnail", "A small picture of a picture.", READS_ASSET)
                 .refuses(&[Code::NotFound])
                 .with(|draft| {
                     let kind = "image/jpeg";

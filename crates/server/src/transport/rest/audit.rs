@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::audit::{Audit, ListAudit, SignedHeads};
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Json, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
@@ -17,7 +18,7 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/audit",
             audit,
-            Doc::new("list_audit", "Who did what to whom, and how it ended.").refuses(&[
+            Doc::new("list_audit", "Who did what to whom, and how it ended.", NO_TOOL).refuses(&[
                 Code::Forbidden,
                 Code::InsufficientAuthority,
                 Code::NotFound,
@@ -26,7 +27,7 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/audit/heads",
             heads,
-            Doc::new("audit_heads", "Where every chain ends now, signed.")
+            Doc::new("audit_heads", "Where every chain ends now, signed.", NO_TOOL)
                 .refuses(&[Code::Forbidden, Code::InsufficientAuthority]),
         )
 }

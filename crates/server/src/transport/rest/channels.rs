@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::model::error::Code;
+use chorus_wire::attention::listing;
 use chorus_wire::rest::channels::{
     Channel, ChannelPatch, Channels, Leave, ListChannels, NewChannel, Seat, SeatPut,
 };
 use chorus_wire::rest::cursors::{Cursor, CursorPut};
 use chorus_wire::rest::index::{Index, ListIndex};
+use chorus_wire::threads::AckRead;
+use chorus_wire::tool::Arguments;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, like};
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -19,15 +23,20 @@ type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("conversations", include_str!("examples/channels.json"))
+        .name("conversation", "The conversation: `ch_…`.", "ch_0192f0c1a2b37c4d8e5f60718293a4b5")
         .get(
             "/v1/channels",
             channels,
-            Doc::new("list_channels", "The conversations that the caller may see."),
+            Doc::new(
+                "list_channels",
+                "The conversations that the caller may see.",
+                [like(listing::ListChannels::TOOL, Some)],
+            ),
         )
         .post(
             "/v1/channels",
             add,
-            Doc::new("add_channel", "Makes a conversation.").refuses(&[
+            Doc::new("add_channel", "Makes a conversation.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -36,21 +45,19 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/channels/{id}",
             channel,
-            Doc::new("get_channel", "One conversation with its roster.").refuses(&[Code::NotFound]),
+            Doc::new("get_channel", "One conversation with its roster.", NO_TOOL)
+                .refuses(&[Code::NotFound]),
         )
         .patch(
             "/v1/channels/{id}",
             change,
-            Doc::new("change_channel", "Changes a conversation; absent fields stay.").refuses(&[
-                Code::InsufficientAuthority,
-                Code::Conflict,
-                Code::NotFound,
-            ]),
+            Doc::new("change_channel", "Changes a conversation; absent fields stay.", NO_TOOL)
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
         .put(
             "/v1/channels/{id}/members/{member}",
             seat,
-            Doc::new("put_seat", "Gives a member a seat, or changes how it takes part.")
+            Doc::new("put_seat", "Gives a member a seat, or changes how it takes part.", NO_TOOL)
                 .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
         .post(
@@ -59,13 +66,14 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "leave_channel",
                 "Asks an agent to leave, or leaves: it is told nothing there until named.",
+                NO_TOOL,
             )
             .refuses(&[Code::Conflict, Code::NotFound]),
         )
         .delete(
             "/v1/channels/{id}/members/{member}",
             unseat,
-            Doc::new("remove_seat", "Takes a member off the roster.").refuses(&[
+            Doc::new("remove_seat", "Takes a member off the roster.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -77,12 +85,14 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "index",
                 "The conversations that the caller has a seat in, with what it has not read.",
+                NO_TOOL,
             ),
         )
         .get(
             "/v1/cursors/{conversation}",
             cursor,
-            Doc::new("get_cursor", "How far the caller has read.").refuses(&[Code::NotFound]),
+            Doc::new("get_cursor", "How far the caller has read.", NO_TOOL)
+                .refuses(&[Code::NotFound]),
         )
         .put(
             "/v1/cursors/{conversation}",
@@ -90,6 +100,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "set_cursor",
                 "Says how far the caller has read; never back, nor past the end.",
+                [like(AckRead::TOOL, Some)],
             )
             .refuses(&[Code::NotFound]),
         )

@@ -14,6 +14,7 @@ use futures_util::stream;
 use serde_json::json;
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::Bearer;
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -26,7 +27,7 @@ pub(super) fn routes() -> Routes {
         .post(
             "/v1/backups",
             back_up,
-            Doc::new("back_up", "A copy of everything, as one file; for operators alone.")
+            Doc::new("back_up", "A copy of everything, as one file; for operators alone.", NO_TOOL)
                 .refuses(&[Code::Conflict, Code::InsufficientAuthority])
                 .with(|draft| {
                     let kind = "application/vnd.sqlite3";
@@ -37,13 +38,16 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/export",
             export,
-            Doc::new("export", "The history of everything as lines of JSON; for operators alone.")
-                .refuses(&[Code::InsufficientAuthority])
-                .with(|draft| {
-                    let lines =
-                        json!({"type": "string", "contentMediaType": "application/x-ndjson"});
-                    draft.answer(200, "application/x-ndjson", Some(lines));
-                }),
+            Doc::new(
+                "export",
+                "The history of everything as lines of JSON; for operators alone.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority])
+            .with(|draft| {
+                let lines = json!({"type": "string", "contentMediaType": "application/x-ndjson"});
+                draft.answer(200, "application/x-ndjson", Some(lines));
+            }),
         )
 }
 

@@ -9,6 +9,7 @@ use chorus_wire::rest::endpoints::{
 };
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -23,30 +24,43 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/endpoints",
             list,
-            Doc::new("list_endpoints", "Agents that are reached by a connection string, and how.")
-                .refuses(&[Code::InsufficientAuthority]),
+            Doc::new(
+                "list_endpoints",
+                "Agents that are reached by a connection string, and how.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority]),
         )
         .post(
             "/v1/endpoints",
             add,
-            Doc::new("add_endpoint", "Reaches an agent by its connection string from now on.")
-                .refuses(&CHANGED),
+            Doc::new(
+                "add_endpoint",
+                "Reaches an agent by its connection string from now on.",
+                NO_TOOL,
+            )
+            .refuses(&CHANGED),
         )
         .get(
             "/v1/endpoints/{member}",
             one,
-            Doc::new("get_endpoint", "How an agent's endpoint does.").refuses(&SEEN),
+            Doc::new("get_endpoint", "How an agent's endpoint does.", NO_TOOL).refuses(&SEEN),
         )
         .patch(
             "/v1/endpoints/{member}",
             change,
-            Doc::new("change_endpoint", "Pauses an endpoint, or lets it go on.").refuses(&SEEN),
+            Doc::new("change_endpoint", "Pauses an endpoint, or lets it go on.", NO_TOOL)
+                .refuses(&SEEN),
         )
         .delete(
             "/v1/endpoints/{member}",
             remove,
-            Doc::new("remove_endpoint", "Reaches the agent by its connection string no more.")
-                .refuses(&SEEN),
+            Doc::new(
+                "remove_endpoint",
+                "Reaches the agent by its connection string no more.",
+                NO_TOOL,
+            )
+            .refuses(&SEEN),
         )
         .post(
             "/v1/endpoints/{member}/rotate",
@@ -54,14 +68,23 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "rotate_endpoint",
                 "Gives an agent another connection string; callbacks of the old one are void.",
+                NO_TOOL,
             )
             .refuses(&CHANGED),
         )
         .post(
             "/v1/endpoints/{member}/test",
             test,
-            Doc::new("test_endpoint", "Posts once, to try the connection; nobody sees what comes.")
-                .refuses(&[Code::AddressRefused, Code::InsufficientAuthority, Code::NotFound]),
+            Doc::new(
+                "test_endpoint",
+                "Posts once, to try the connection; nobody sees what comes.",
+                NO_TOOL,
+            )
+            .refuses(&[
+                Code::AddressRefused,
+                Code::InsufficientAuthority,
+                Code::NotFound,
+            ]),
         )
 }
 

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, READS};
 use crate::services::follow::{Follower, Item};
 use crate::transport::extract::{Bearer, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
@@ -31,12 +32,14 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 pub(super) fn routes() -> Routes {
     Routes::of("events", include_str!("examples/events.json"))
+        .name("id", "The event: `evt_…`.", "evt_0192f0c1a2b37c4d8e5f60718293a4b5")
         .get(
             "/v1/events",
             events,
             Doc::new(
                 "list_events",
                 "The log of a conversation; with `Accept: text/event-stream` followed live.",
+                READS,
             )
             .refuses(&[Code::NotFound])
             .with(|draft| {
@@ -47,7 +50,7 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/events/{id}/attention",
             why,
-            Doc::new("why", "Why each member was told of an event, and what came of it.")
+            Doc::new("why", "Why each member was told of an event, and what came of it.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
 }

@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::inboxes::{Inbox, InboxPatch, InboxString, Inboxes, NewInbox};
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -16,10 +17,11 @@ type Host = State<Arc<App>>;
 pub(super) fn routes() -> Routes {
     const CHANGED: [Code; 3] = [Code::Conflict, Code::InsufficientAuthority, Code::NotFound];
     Routes::of("inboxes", include_str!("examples/inboxes.json"))
+        .name("id", "The inbox: `inb_…`.", "inb_0192f0c1a2b37c4d8e5f60718293a4b5")
         .get(
             "/v1/inboxes",
             list,
-            Doc::new("list_inboxes", "The inboxes of agents that the caller keeps."),
+            Doc::new("list_inboxes", "The inboxes of agents that the caller keeps.", NO_TOOL),
         )
         .post(
             "/v1/inboxes",
@@ -27,20 +29,25 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "create_inbox",
                 "Makes a connection string by which services elsewhere deliver to an agent. It is shown once.",
+                NO_TOOL,
             )
             .refuses(&CHANGED),
         )
         .get(
             "/v1/inboxes/{id}",
             one,
-            Doc::new("get_inbox", "One inbox, and what could not be sent back last.")
+            Doc::new("get_inbox", "One inbox, and what could not be sent back last.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
         .patch(
             "/v1/inboxes/{id}",
             change,
-            Doc::new("change_inbox", "Changes an inbox's name, or what deliveries have to show.")
-                .refuses(&CHANGED),
+            Doc::new(
+                "change_inbox",
+                "Changes an inbox's name, or what deliveries have to show.",
+                NO_TOOL,
+            )
+            .refuses(&CHANGED),
         )
         .post(
             "/v1/inboxes/{id}/rotate",
@@ -48,13 +55,15 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "rotate_inbox",
                 "Gives an inbox another connection string; the old one is refused at once.",
+                NO_TOOL,
             )
             .refuses(&CHANGED),
         )
         .delete(
             "/v1/inboxes/{id}",
             remove,
-            Doc::new("remove_inbox", "Removes an inbox; its conversations stay.").refuses(&CHANGED),
+            Doc::new("remove_inbox", "Removes an inbox; its conversations stay.", NO_TOOL)
+                .refuses(&CHANGED),
         )
 }
 

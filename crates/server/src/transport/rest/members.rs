@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::model::error::Code;
+use chorus_wire::attention::listing;
 use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember, Whoami};
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
 use chorus_wire::rest::sessions::Sessions;
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
 use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
+use chorus_wire::tool::Arguments;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, like};
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -19,28 +22,43 @@ type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("members", include_str!("examples/members.json"))
-        .get("/v1/whoami", whoami, Doc::new("whoami", "What the host takes the token for."))
+        .name("id", "The member's id.", "reviewer_agent")
+        .name("name", "The role's name.", "backend-agents")
+        .name("jti", "The token's `jti`, as it was issued with it.", "jti_0192f0c1a2b37c4d")
+        .get(
+            "/v1/whoami",
+            whoami,
+            Doc::new("whoami", "What the host takes the token for.", NO_TOOL),
+        )
         .get(
             "/v1/members",
             members,
-            Doc::new("list_members", "Everybody in the workspace.")
-                .refuses(&[Code::ValidationError]),
+            Doc::new(
+                "list_members",
+                "Everybody in the workspace.",
+                [like(listing::ListMembers::TOOL, Some)],
+            )
+            .refuses(&[Code::ValidationError]),
         )
         .post(
             "/v1/members",
             add_member,
-            Doc::new("add_member", "Adds a person or an agent, with a token if asked for one.")
-                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+            Doc::new(
+                "add_member",
+                "Adds a person or an agent, with a token if asked for one.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
         .get(
             "/v1/members/{id}",
             member,
-            Doc::new("get_member", "One member.").refuses(&[Code::NotFound]),
+            Doc::new("get_member", "One member.", NO_TOOL).refuses(&[Code::NotFound]),
         )
         .patch(
             "/v1/members/{id}",
             change_member,
-            Doc::new("change_member", "Changes a member; absent fields stay.").refuses(&[
+            Doc::new("change_member", "Changes a member; absent fields stay.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -52,30 +70,27 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "remove_member",
                 "Removes a member; its tokens end. The member 'operator' stays.",
+                NO_TOOL,
             )
-            .refuses(&[
-                Code::InsufficientAuthority,
-                Code::Conflict,
-                Code::NotFound,
-            ]),
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
-        .get("/v1/roles", roles, Doc::new("list_roles", "The named groups of members."))
+        .get("/v1/roles", roles, Doc::new("list_roles", "The named groups of members.", NO_TOOL))
         .post(
             "/v1/roles",
             add_role,
-            Doc::new("add_role", "Makes a named group of members.")
+            Doc::new("add_role", "Makes a named group of members.", NO_TOOL)
                 .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
         )
         .delete(
             "/v1/roles/{name}",
             remove_role,
-            Doc::new("remove_role", "Removes a role; its members stay.")
+            Doc::new("remove_role", "Removes a role; its members stay.", NO_TOOL)
                 .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .put(
             "/v1/roles/{name}/members/{id}",
             put_in,
-            Doc::new("put_in_role", "Puts a member into a role.").refuses(&[
+            Doc::new("put_in_role", "Puts a member into a role.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -84,14 +99,14 @@ pub(super) fn routes() -> Routes {
         .delete(
             "/v1/roles/{name}/members/{id}",
             take_out,
-            Doc::new("take_out_of_role", "Takes a member out of a role.")
+            Doc::new("take_out_of_role", "Takes a member out of a role.", NO_TOOL)
                 .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
-        .get("/v1/streams", streams, Doc::new("list_streams", "The named lines of work."))
+        .get("/v1/streams", streams, Doc::new("list_streams", "The named lines of work.", NO_TOOL))
         .post(
             "/v1/streams",
             add_stream,
-            Doc::new("add_stream", "Makes a line of work.").refuses(&[
+            Doc::new("add_stream", "Makes a line of work.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -104,6 +119,7 @@ pub(super) fn routes() -> Routes {
                 "issue_token",
                 "Issues a token, shown once. The member is made when it is new. An orchestrator gives agents the \
                  role worker, and nothing else.",
+                NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
@@ -114,6 +130,7 @@ pub(super) fn routes() -> Routes {
                 "list_tokens",
                 "The tokens that have not expired, without the tokens themselves: all of them for operators, \
                  orchestrators and auditors, its own for everybody else.",
+                NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
@@ -125,14 +142,19 @@ pub(super) fn routes() -> Routes {
                 "Signs tokens with a new key from here on, and makes turn tokens and callbacks with another. Listed \
                  tokens of the old one are honoured until they end; turn tokens and callbacks end, and what runs is \
                  offered again with new ones. Refused while other hosts share the database.",
+                NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::Conflict]),
         )
         .delete(
             "/v1/tokens/{jti}",
             revoke,
-            Doc::new("revoke_token", "Ends a token. An orchestrator ends tokens of agents only.")
-                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+            Doc::new(
+                "revoke_token",
+                "Ends a token. An orchestrator ends tokens of agents only.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .delete(
             "/v1/members/{id}/tokens",
@@ -141,18 +163,23 @@ pub(super) fn routes() -> Routes {
                 "revoke_tokens",
                 "Ends all tokens of a member at once, those of other issuers too. Anybody may end its own; an \
                  orchestrator those of agents.",
+                NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .get(
             "/v1/agents",
             agents,
-            Doc::new("list_agents", "The agents, with how they are reached now."),
+            Doc::new("list_agents", "The agents, with how they are reached now.", NO_TOOL),
         )
         .get(
             "/v1/sessions",
             sessions,
-            Doc::new("list_sessions", "The live runs of agents and connections of people."),
+            Doc::new(
+                "list_sessions",
+                "The live runs of agents and connections of people.",
+                NO_TOOL,
+            ),
         )
 }
 

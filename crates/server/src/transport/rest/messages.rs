@@ -6,14 +6,19 @@ use axum::extract::State;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::notifications::Typing;
+use chorus_wire::attention::tools::{ListEvents, React, ReadThread};
+use chorus_wire::channels::{ReadChannelThread, SetChannelReaction};
 use chorus_wire::named;
 use chorus_wire::rest::attention::Preview;
 use chorus_wire::rest::messages::{
     Erasure, ListMessages, Message, MessagePatch, Messages, NewMessage, Posted, ReactionAnswer,
     ReactionPut,
 };
+use chorus_wire::threads::ReadMessages;
+use chorus_wire::tool::Arguments;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, READS, SENDS, like};
 use crate::transport::extract::{Bearer, Created, Done, Encoded, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -36,27 +41,46 @@ const SENDING: [Code; 10] = [
 
 pub(super) fn routes() -> Routes {
     Routes::of("messages", include_str!("examples/messages.json"))
+        .name("signal", "What the reaction says.", "working")
         .get(
             "/v1/messages",
             messages,
-            Doc::new("list_messages", "Messages of a conversation or thread, oldest first.")
-                .refuses(&[Code::NotFound]),
+            Doc::new(
+                "list_messages",
+                "Messages of a conversation or thread, oldest first.",
+                [
+                    like(ReadThread::TOOL, |a| {
+                        let a = a.called("thread", "threadId").called("after_seq", "afterSequence");
+                        Some(a.called("before_seq", "beforeSequence"))
+                    }),
+                    like(ReadMessages::TOOL, |a| {
+                        Some(a.called("thread", "thread_id").called("after_seq", "since_seq"))
+                    }),
+                    like(ReadChannelThread::TOOL, |a| Some(a.called("thread", "thread_id"))),
+                    like(ListEvents::TOOL, |a| Some(a.called("after_seq", "afterSequence"))),
+                ],
+            )
+            .refuses(&[Code::NotFound]),
         )
         .post(
             "/v1/messages",
             send,
-            Doc::new("post_message", "Posts a message; who is told of it stands in the answer.")
-                .refuses(&SENDING),
+            Doc::new(
+                "post_message",
+                "Posts a message; who is told of it stands in the answer.",
+                SENDS,
+            )
+            .refuses(&SENDING),
         )
         .get(
             "/v1/messages/{id}",
             message,
-            Doc::new("get_message", "One message.").refuses(&[Code::NotFound]),
+            Doc::new("get_message", "One message.", READS).refuses(&[Code::NotFound]),
         )
         .patch(
             "/v1/messages/{id}",
             edit,
-            Doc::new("edit_message", "Gives a message another content.").refuses(&[
+            Doc::new("edit_message", "Gives a message another content.", SENDS).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,
@@ -66,24 +90,36 @@ pub(super) fn routes() -> Routes {
         .delete(
             "/v1/messages/{id}",
             delete,
-            Doc::new("delete_message", "Deletes a message; that it was there stays visible.")
-                .refuses(&[
-                    Code::InsufficientAuthority,
-                    Code::Conflict,
-                    Code::NotFound,
-                    Code::StaleTurn,
-                ]),
+            Doc::new(
+                "delete_message",
+                "Deletes a message; that it was there stays visible.",
+                NO_TOOL,
+            )
+            .refuses(&[
+                Code::InsufficientAuthority,
+                Code::Conflict,
+                Code::NotFound,
+                Code::StaleTurn,
+            ]),
         )
         .post(
             "/v1/messages/{id}/erase",
             erase,
-            Doc::new("erase_message", "Erases a message in all its versions, for good.")
+            Doc::new("erase_message", "Erases a message in all its versions, for good.", NO_TOOL)
                 .refuses(&[Code::Conflict, Code::InsufficientAuthority, Code::NotFound]),
         )
         .put(
             "/v1/messages/{id}/reactions/{signal}",
             react,
-            Doc::new("put_reaction", "Sets a reaction of the caller.").refuses(&[
+            Doc::new(
+                "put_reaction",
+                "Sets a reaction of the caller.",
+                [
+                    like(React::TOOL, |a| Some(a.called("id", "inReplyTo"))),
+                    like(SetChannelReaction::TOOL, |a| Some(a.called("id", "message_id"))),
+                ],
+            )
+            .refuses(&[
                 Code::ClaimedByOther,
                 Code::Conflict,
                 Code::NotFound,
@@ -93,7 +129,17 @@ pub(super) fn routes() -> Routes {
         .delete(
             "/v1/messages/{id}/reactions/{signal}",
             unreact,
-            Doc::new("remove_reaction", "Takes a reaction of the caller back.").refuses(&[
+            Doc::new(
+                "remove_reaction",
+                "Takes a reaction of the caller back.",
+                [
+                    like(React::TOOL, |a| Some(a.called("id", "inReplyTo").with("remove", true))),
+                    like(SetChannelReaction::TOOL, |a| {
+                        Some(a.called("id", "message_id").with("remove", true))
+                    }),
+                ],
+            )
+            .refuses(&[
                 Code::ClaimedByOther,
                 Code::Conflict,
                 Code::NotFound,
@@ -106,13 +152,14 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "preview_attention",
                 "Who would be told of a message, and how; nothing is posted.",
+                NO_TOOL,
             )
             .refuses(&SENDING),
         )
         .post(
             "/v1/typing",
             typing,
-            Doc::new("typing", "Says that the caller types, or no longer.")
+            Doc::new("typing", "Says that the caller types, or no longer.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
 }

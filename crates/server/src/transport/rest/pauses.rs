@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::pauses::{Continued, Pauses};
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Json, Path, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
@@ -17,18 +18,22 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/pauses",
             pauses,
-            Doc::new("list_pauses", "Where agents have said what they may without a person."),
+            Doc::new(
+                "list_pauses",
+                "Where agents have said what they may without a person.",
+                NO_TOOL,
+            ),
         )
         .post(
             "/v1/channels/{id}/continue",
             go_on,
-            Doc::new("continue_channel", "Lets agents go on in a conversation.")
+            Doc::new("continue_channel", "Lets agents go on in a conversation.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
         .post(
             "/v1/threads/{id}/continue",
             thread_goes_on,
-            Doc::new("continue_thread", "Lets agents go on in a thread.")
+            Doc::new("continue_thread", "Lets agents go on in a thread.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
 }

@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::schedules::{NewSchedule, Schedule, SchedulePatch, Schedules};
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, STIMULATES};
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -16,10 +17,11 @@ type Host = State<Arc<App>>;
 pub(super) fn routes() -> Routes {
     const CHANGED: [Code; 3] = [Code::Conflict, Code::InsufficientAuthority, Code::NotFound];
     Routes::of("schedules", include_str!("examples/schedules.json"))
+        .name("schedule", "The schedule: `sch_…`.", "sch_0192f0c1a2b37c4d8e5f60718293a4c1")
         .get(
             "/v1/channels/{id}/schedules",
             list,
-            Doc::new("list_schedules", "What a channel is asked again and again.")
+            Doc::new("list_schedules", "What a channel is asked again and again.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
         .post(
@@ -28,6 +30,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "create_schedule",
                 "Asks for a word in public at the times of a cron expression, or every so often.",
+                STIMULATES,
             )
             .refuses(&CHANGED),
         )
@@ -37,14 +40,19 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "get_schedule",
                 "One schedule, when it fires next, and how its last firing ended.",
+                NO_TOOL,
             )
             .refuses(&[Code::NotFound]),
         )
         .patch(
             "/v1/channels/{id}/schedules/{schedule}",
             change,
-            Doc::new("change_schedule", "Changes a schedule, pauses it, or lets it go on.")
-                .refuses(&CHANGED),
+            Doc::new(
+                "change_schedule",
+                "Changes a schedule, pauses it, or lets it go on.",
+                STIMULATES,
+            )
+            .refuses(&CHANGED),
         )
         .delete(
             "/v1/channels/{id}/schedules/{schedule}",
@@ -52,6 +60,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "remove_schedule",
                 "Removes a schedule; what it has put into the queue stays.",
+                NO_TOOL,
             )
             .refuses(&CHANGED),
         )

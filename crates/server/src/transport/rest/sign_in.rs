@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::sign_in::{Invitation, NewInvitation, SignInLink};
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Created, Json};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -21,6 +22,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "create_sign_in_link",
                 "A link with which the calling person signs in elsewhere.",
+                NO_TOOL,
             )
             .refuses(&[Code::Conflict]),
         )
@@ -30,6 +32,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "create_invitation",
                 "A link that works once: whoever opens it sets a name and is in.",
+                NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::NotFound, Code::Conflict]),
         )

@@ -7,6 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::stimuli::{ListStimuli, NewStimulus, Stimuli, Stimulus};
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, STIMULATES};
 use crate::transport::extract::{Bearer, Created, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -16,11 +17,16 @@ type Host = State<Arc<App>>;
 pub(super) fn routes() -> Routes {
     const STEERED: [Code; 3] = [Code::Conflict, Code::InsufficientAuthority, Code::NotFound];
     Routes::of("stimuli", include_str!("examples/stimuli.json"))
+        .name("stimulus", "The stimulus: `stm_…`.", "stm_0192f0c1a2b37c4d8e5f60718293a4b5")
         .get(
             "/v1/channels/{id}/stimuli",
             list,
-            Doc::new("list_stimuli", "What waits to be said in a channel, and what was lately.")
-                .refuses(&[Code::NotFound]),
+            Doc::new(
+                "list_stimuli",
+                "What waits to be said in a channel, and what was lately.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::NotFound]),
         )
         .post(
             "/v1/channels/{id}/stimuli",
@@ -28,24 +34,26 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "create_stimulus",
                 "Asks for a word in public without a person asking; said when the channel's budgets allow.",
+                STIMULATES,
             )
             .refuses(&STEERED),
         )
         .get(
             "/v1/channels/{id}/stimuli/{stimulus}",
             one,
-            Doc::new("get_stimulus", "One stimulus.").refuses(&[Code::NotFound]),
+            Doc::new("get_stimulus", "One stimulus.", NO_TOOL).refuses(&[Code::NotFound]),
         )
         .post(
             "/v1/channels/{id}/stimuli/{stimulus}/cancel",
             cancel,
-            Doc::new("cancel_stimulus", "Calls a stimulus off that was not said yet.")
+            Doc::new("cancel_stimulus", "Calls a stimulus off that was not said yet.", NO_TOOL)
                 .refuses(&STEERED),
         )
         .post(
             "/v1/channels/{id}/stimuli/{stimulus}/retry",
             retry,
-            Doc::new("retry_stimulus", "Asks again for one that was cancelled.").refuses(&STEERED),
+            Doc::new("retry_stimulus", "Asks again for one that was cancelled.", STIMULATES)
+                .refuses(&STEERED),
         )
 }
 

@@ -9,6 +9,7 @@ use chorus_wire::rest::thread_work::{Promote, WorkPatch};
 use chorus_wire::rest::threads::Thread;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, READS};
 use crate::transport::extract::{Bearer, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
@@ -22,14 +23,19 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "change_thread_work",
                 "Says how the work of a thread stands; absent fields stay.",
+                NO_TOOL,
             )
             .refuses(&[Code::Conflict, Code::NotFound, Code::StaleTurn]),
         )
         .post(
             "/v1/messages/{id}/promote",
             promote,
-            Doc::new("promote_message", "Shows a message of a thread in the channel's feed.")
-                .refuses(&[Code::Conflict, Code::NotFound, Code::StaleTurn]),
+            Doc::new(
+                "promote_message",
+                "Shows a message of a thread in the channel's feed.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::Conflict, Code::NotFound, Code::StaleTurn]),
         )
         .get(
             "/v1/channels/{id}/feed",
@@ -37,6 +43,7 @@ pub(super) fn routes() -> Routes {
             Doc::new(
                 "read_feed",
                 "What a channel is about: subjects with their threads, results and promotions.",
+                READS,
             )
             .refuses(&[Code::NotFound]),
         )

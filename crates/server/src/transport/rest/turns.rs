@@ -8,6 +8,7 @@ use chorus_wire::rest::moderation::{AskModeration, Moderation};
 use chorus_wire::rest::turns::Turns;
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Bearer, Done, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -16,26 +17,32 @@ type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("turns", include_str!("examples/turns.json"))
+        .name(
+            "subject",
+            "The subject: the `evt_…` of its root message, or its thread's `th_…`.",
+            "evt_0192f0c1a2b37c4d8e5f60718293a4b5",
+        )
         .get(
             "/v1/channels/{id}/turns",
             turns,
-            Doc::new("list_turns", "Who speaks about the subjects of a channel, and who waits.")
-                .refuses(&[Code::NotFound]),
+            Doc::new(
+                "list_turns",
+                "Who speaks about the subjects of a channel, and who waits.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::NotFound]),
         )
         .get(
             "/v1/channels/{id}/moderation",
             moderation,
-            Doc::new("moderation", "What came of a channel's rules lately, in numbers.")
+            Doc::new("moderation", "What came of a channel's rules lately, in numbers.", NO_TOOL)
                 .refuses(&[Code::NotFound]),
         )
         .delete(
             "/v1/channels/{id}/turns/{subject}/{member}",
             take_away,
-            Doc::new("break_turn", "Takes a turn away: the next in line speaks.").refuses(&[
-                Code::InsufficientAuthority,
-                Code::Conflict,
-                Code::NotFound,
-            ]),
+            Doc::new("break_turn", "Takes a turn away: the next in line speaks.", NO_TOOL)
+                .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
         )
 }
 

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use chorus_core::model::error::Code;
+use chorus_wire::attention::tools;
 use chorus_wire::rest::claims::{Claim, Claims, NewClaim};
 use chorus_wire::rest::deliveries::{Deliveries, ListDeliveries};
 use chorus_wire::rest::digests::{Digests, ListDigests};
+use chorus_wire::tool::Arguments;
 
 use crate::services::App;
+use crate::services::alike::{NO_TOOL, READS, like};
 use crate::transport::extract::{Bearer, Created, Done, Json, Path, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
@@ -17,15 +20,26 @@ type Host = State<Arc<App>>;
 
 pub(super) fn routes() -> Routes {
     Routes::of("work", include_str!("examples/work.json"))
+        .name(
+            "id",
+            "The delivery: `<event id>:<member id>`.",
+            "evt_0192f0c1a2b37c4d8e5f60718293a4b5:reviewer_agent",
+        )
+        .name("event", "The event: `evt_…`.", "evt_0192f0c1a2b37c4d8e5f60718293a4b5")
         .get(
             "/v1/claims",
             claims,
-            Doc::new("list_claims", "Who holds the right to decide about which event."),
+            Doc::new("list_claims", "Who holds the right to decide about which event.", NO_TOOL),
         )
         .post(
             "/v1/claims",
             claim,
-            Doc::new("claim", "Takes the right to decide about an event.").refuses(&[
+            Doc::new(
+                "claim",
+                "Takes the right to decide about an event.",
+                [like(tools::Claim::TOOL, |a| Some(a.called("event", "eventId")))],
+            )
+            .refuses(&[
                 Code::ClaimedByOther,
                 Code::Conflict,
                 Code::NotFound,
@@ -37,7 +51,14 @@ pub(super) fn routes() -> Routes {
         .delete(
             "/v1/claims/{event}",
             release,
-            Doc::new("release_claim", "Gives a claim back.").refuses(&[
+            Doc::new(
+                "release_claim",
+                "Gives a claim back.",
+                [like(tools::Claim::TOOL, |a| {
+                    Some(a.called("event", "eventId").with("release", true))
+                })],
+            )
+            .refuses(&[
                 Code::ClaimedByOther,
                 Code::Conflict,
                 Code::NotFound,
@@ -47,19 +68,23 @@ pub(super) fn routes() -> Routes {
         .get(
             "/v1/deliveries",
             deliveries,
-            Doc::new("list_deliveries", "What is on its way to a member, and dead letters.")
-                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+            Doc::new(
+                "list_deliveries",
+                "What is on its way to a member, and dead letters.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .get(
             "/v1/digests",
             digests,
-            Doc::new("list_digests", "What happened in followed channels, newest first.")
+            Doc::new("list_digests", "What happened in followed channels, newest first.", READS)
                 .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .post(
             "/v1/deliveries/{id}/redeliver",
             redeliver,
-            Doc::new("redeliver", "Sends a dead letter again.").refuses(&[
+            Doc::new("redeliver", "Sends a dead letter again.", NO_TOOL).refuses(&[
                 Code::InsufficientAuthority,
                 Code::Conflict,
                 Code::NotFound,

@@ -11,31 +11,37 @@ use chorus_wire::webhook::{DELIVERY_BYTES, INBOX};
 use serde_json::json;
 
 use crate::services::App;
+use crate::services::alike::NO_TOOL;
 use crate::transport::extract::{Json, read_up_to};
 use crate::transport::openapi::{Doc, Routes};
 use crate::transport::refused::Refused;
 
 pub(super) fn routes() -> Routes {
-    Routes::of("webhook", include_str!("inbox.json")).post(
-        "/inbox/{secret}",
-        deliver,
-        Doc::new(
-            "deliver_to_inbox",
-            "A service elsewhere delivers a message to the agent behind a connection string (spec/webhook.md).",
+    Routes::of("webhook", include_str!("inbox.json"))
+        .name("secret", "The secret of a connection string.", "sk_3f1c9a")
+        .post(
+            "/inbox/{secret}",
+            deliver,
+            Doc::new(
+                "deliver_to_inbox",
+                "A service elsewhere delivers a message to the agent behind a connection string (spec/webhook.md).",
+                NO_TOOL,
+            )
+            .refuses(&[
+                Code::AddressRefused,
+                Code::Conflict,
+                Code::Forbidden,
+                Code::IdempotencyConflict,
+                Code::ReplyBudgetSpent,
+                Code::Unauthorized,
+            ])
+            .with(|draft| {
+                draft.any_body(
+                    json!({"type": "object", "required": ["channel", "message", "callback"]}),
+                );
+                draft.answer(200, "application/json", Some(json!({"type": "object"})));
+            }),
         )
-        .refuses(&[
-            Code::AddressRefused,
-            Code::Conflict,
-            Code::Forbidden,
-            Code::IdempotencyConflict,
-            Code::ReplyBudgetSpent,
-            Code::Unauthorized,
-        ])
-        .with(|draft| {
-            draft.any_body(json!({"type": "object", "required": ["channel", "message", "callback"]}));
-            draft.answer(200, "application/json", Some(json!({"type": "object"})));
-        }),
-    )
 }
 
 async fn deliver(State(app): State<Arc<App>>, request: Request) -> Result<Response, Refused> {

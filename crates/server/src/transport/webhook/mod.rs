@@ -9,6 +9,7 @@ use chorus_core::model::error::Code;
 use serde_json::json;
 
 use super::openapi::{Doc, Routes};
+use crate::services::alike::SENDS;
 
 pub(super) fn routes() -> Routes {
     const JUDGED: [Code; 11] = [
@@ -24,15 +25,18 @@ pub(super) fn routes() -> Routes {
         Code::TurnHeldByOther,
         Code::Unauthorized,
     ];
-    let callback = Routes::of("webhook", include_str!("examples.json")).post(
-        "/channels/{channel_id}/inbox/{token}",
-        callback::post,
-        Doc::new(
-            "callback",
-            "What an agent says by the callback of a delivery: one JSON object, or several.",
-        )
-        .refuses(&JUDGED)
-        .with(|draft| draft.any_body(json!({"type": "object"}))),
-    );
+    let callback = Routes::of("webhook", include_str!("examples.json"))
+        .name("token", "The token of the callback, as its URL has it.", "tok_xyz789")
+        .post(
+            "/channels/{channel_id}/inbox/{token}",
+            callback::post,
+            Doc::new(
+                "callback",
+                "What an agent says by the callback of a delivery: one JSON object, or several.",
+                SENDS,
+            )
+            .refuses(&JUDGED)
+            .with(|draft| draft.any_body(json!({"type": "object"}))),
+        );
     callback.merge(inbox::routes())
 }

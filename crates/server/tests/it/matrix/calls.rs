@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use chorus_wire::attention::method;
-use chorus_wire::code;
+use chorus_wire::{code, tool_list};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::table::{self, Caller, Findings, Row};
+use super::table::{self, Caller, Cell, Findings, Row};
 use super::world::{INITIALIZE, World};
 
 /// The status that stands for what JSON-RPC answered: of its own error, or of a tool's.
@@ -102,6 +102,9 @@ async fn every_tool_answers_each_caller_alike_on_both_transports() {
         assert_eq!(names(&rows), all, "each tool has a row in tools.txt");
     }
     for row in &rows {
+        // What a turn is refused is not offered to it either.
+        let offered = tool_list::find(&row.name).is_some_and(|tool| tool.for_turns);
+        assert_eq!(row.cell(Caller::Turn) != Cell::Status(403), offered, "{}", row.name);
         for mcp in [false, true] {
             let got = world
                 .callers(row, async |world: &mut World, bearer: Option<String>, fresh: bool| {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chorus_wire::attention::descriptors::Tool;
+use chorus_wire::tool_list;
 use reqwest::Method;
 use rmcp::model::ReadResourceRequestParams;
 use serde_json::{Value, json};
@@ -68,16 +68,16 @@ async fn waits(host: &TestHost, bearer: &str, asked: &str) -> bool {
 async fn each_operation_that_does_what_a_sensitive_tool_does_waits_and_no_other() {
     let (rows, mut findings) = (operations::rows(), Findings::default());
     // What is sent is kept whole, and waits once it is known to be good: tested where it is decided.
-    for tool in Tool::ALL.into_iter().filter(|tool| !tool.sends()) {
-        let host = host(tool.name()).await;
+    for tool in tool_list::all().filter(|tool| !tool.sends) {
+        let host = host(tool.name).await;
         host.room(&["bot"]).await;
         let (ann, bot) = (host.token("ann").await, host.token("bot").await);
         let known = documented(&host).await;
         for row in &rows {
-            let expected = known[&row.name].contains(tool.name());
+            let expected = known[&row.name].contains(tool.name);
             if waits(&host, &bot, &row.asked).await != expected {
                 let what = if expected { "does not wait" } else { "waits" };
-                findings.say(format!("{} {what} where {} is sensitive", row.name, tool.name()));
+                findings.say(format!("{} {what} where {} is sensitive", row.name, tool.name));
             }
             if expected && waits(&host, &ann, &row.asked).await {
                 findings.say(format!("{} waits for a person, too", row.name));
