@@ -258,6 +258,7 @@ impl App {
             deliveries: deliveries.clone(),
             tokens: tokens.clone(),
             directory: shared.directory.clone(),
+            webhooks: shared.webhooks.clone(),
             workspace_id: shared.workspace_id.clone(),
         });
         let endpoints = Arc::new(EndpointService {

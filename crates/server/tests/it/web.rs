@@ -121,6 +121,7 @@ async fn a_private_room_is_unknown_to_whoever_has_no_seat() {
     assert_eq!(host.tool(&bot, "chat.read_thread", args).await, Err("NOT_FOUND".to_owned()));
 }
 
+// covers: OPS-495
 #[tokio::test]
 async fn threads_have_their_own_seq_and_statuses() {
     let host = TestHost::open().await;
@@ -155,6 +156,14 @@ async fn threads_have_their_own_seq_and_statuses() {
     let reopen = host.send(&ann, Method::PATCH, &path, Some(json!({"status": "active"}))).await;
     assert_eq!(reopen.refused(409), "CONFLICT");
     let home = json!({"title": "just us", "participants": ["bot"]});
+    let nothing = json!({"participants": ["bot"]});
+    let refused = host.post(&ann, "/v1/threads", nothing).await;
+    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("give the thread a title, or the message that it is about"), "{why}");
+    assert_eq!(refused.refused(400), "VALIDATION_ERROR");
+    let said = host.say(&ann, &room, "and the tests are red").await;
+    let about = json!({"conversation": room, "root": said["event_id"]});
+    assert_eq!(host.post(&ann, "/v1/threads", about).await.ok()["title"], "");
     let own = host.post(&ann, "/v1/threads", home).await.ok();
     let conversation = own["conversation"].as_str().unwrap();
     let shown = host.get(&ann, &format!("/v1/channels/{conversation}")).await.ok();
