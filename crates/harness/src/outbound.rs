@@ -12,6 +12,7 @@ use chorus_core::model::error::Code;
 use chorus_core::model::reaction::Signal;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{React, SendMessage, SendTarget, Visibility};
+use chorus_wire::error::sentence;
 
 use crate::journal::Outgoing;
 use crate::turns::Turn;
@@ -74,7 +75,11 @@ pub(crate) async fn send(connection: &Connection, outgoing: Outgoing) -> Sent {
                     // It changes nothing, and says how an event has ended that is not open any more.
                     let claimed = Disposition::Claimed;
                     let stands = connection.disposition(&event, claimed, None, message.turn).await;
-                    budget_spent(key, error.to_string(), stands.map(|result| result.disposition.0))
+                    budget_spent(
+                        key,
+                        sentence(&error.to_string()),
+                        stands.map(|result| result.disposition.0),
+                    )
                 }
                 answer => judge(key, answer),
             }
@@ -151,13 +156,15 @@ fn reply(delivery: &Deliver, key: &str, text: String) -> SendMessage {
 
 fn judge(key: String, answer: Result<(), Error>) -> Sent {
     let Err(error) = answer else { return Sent::Replied { key } };
-    let note = error.to_string();
     if is_passing(&error) {
-        return Sent::Later { note };
+        return Sent::Later { note: error.to_string() };
     }
     if is_of_other_keys(&error) {
-        return Sent::Withheld { note };
+        return Sent::Withheld { note: error.to_string() };
     }
+    // The note is for people; the code is in the log.
+    tracing::debug!(%key, %error, "a reply was refused");
+    let note = sentence(&error.to_string());
     let (disposition, tell) = match error.code() {
         // An earlier run of this delivery has answered under this key.
         Some(Code::IdempotencyConflict) => return Sent::Replied { key },
@@ -230,13 +237,13 @@ mod tests {
             (Code::Unavailable, None),
         ];
         for (code, end) in ends {
-            let error = Error::from_body(ErrorBody::new(code, "no", ""));
-            let note = error.to_string();
+            let error = Error::from_body(ErrorBody::new(code, "no", "req_1"));
             let expected = match end {
                 Some((disposition, tell)) => {
-                    Sent::Dropped { key: "k".into(), disposition, note, tell }
+                    let (key, note) = ("k".into(), "no".into());
+                    Sent::Dropped { key, disposition, note, tell }
                 }
-                None => Sent::Later { note },
+                None => Sent::Later { note: error.to_string() },
             };
             assert_eq!(judge("k".into(), Err(error)), expected, "{code:?}");
         }

@@ -12,6 +12,7 @@ use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::files::{Assets, ReadAsset};
 use chorus_wire::attention::notifications::Progress;
 use chorus_wire::attention::tools::{ReadThread, ThreadWindow};
+use chorus_wire::error::sentence;
 use chorus_wire::jsonrpc::Id;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, interval_at};
@@ -186,7 +187,8 @@ fn unseen(error: &Error) -> End {
     if outbound::is_passing(error) {
         return End::Cancelled;
     }
-    End::Failed { note: format!("the conversation could not be read: {error}") }
+    let why = sentence(&error.to_string());
+    End::Failed { note: format!("the conversation could not be read: {why}") }
 }
 
 async fn run(

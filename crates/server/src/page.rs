@@ -1,5 +1,7 @@
-//! The plain pages: what runs here, signing in, and invitations. No scripts, and nothing of any member in them
-//! unescaped.
+//! The plain pages: what runs here, signing in, invitations, and refusals. No scripts, and nothing of any member in
+//! them unescaped.
+
+use chorus_core::model::limits;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1.5rem;\
 color:#1c2430;background:#fbfaf7}h1{font-size:2rem;margin:0 0 .25rem}p.sub{color:#5b6675;margin:0 0 2rem}\
@@ -13,6 +15,8 @@ button,input{font:inherit;padding:.35rem .8rem}\
 pub(crate) struct Front<'a> {
     /// Who looks at it, once signed in.
     pub member: Option<&'a str>,
+    /// Whether it may make agents and channels here.
+    pub governs: bool,
     pub workspace: &'a str,
     pub url: &'a str,
     pub channels: u64,
@@ -22,7 +26,10 @@ pub(crate) struct Front<'a> {
 
 impl Front<'_> {
     pub(crate) fn html(&self) -> String {
-        let url = escape(self.url);
+        let next = match self.governs {
+            true => commands(&format!("chorus login {}", escape(self.url)), AGENTS),
+            false => format!("<p>{GET_CHORUS}</p>{}", commands(LOGIN, "")),
+        };
         let who =
             self.member.map(|member| format!("<dt>Signed in as</dt><dd>@{}</dd>", escape(member)));
         let body = format!(
@@ -30,11 +37,7 @@ impl Front<'_> {
              the right one answers.</p>\
              <dl>{}<dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
              <dt>Channels</dt><dd>{}</dd><dt>Connected agents</dt><dd>{}</dd></dl>\
-             <h2>From here</h2>\
-             <pre><code>chorus login {url}\n\
-             chorus join --agent my_agent --runtime claude\n\
-             chorus post general 'hello @my_agent'\n\
-             chorus tail general</code></pre>\
+             <h2>From here</h2>{next}\
              <p>REST is below <code>/v1</code>, agents connect to <code>/v1/c2a</code> (C2A, \
              <code>spec/attention.md</code>). Operations: <code>/healthz</code> <code>/readyz</code> \
              <code>/metrics</code>.</p>",
@@ -49,6 +52,21 @@ impl Front<'_> {
     }
 }
 
+/// For whoever may not have the program yet, such as somebody who was invited.
+const GET_CHORUS: &str = "All of this works from a terminal. If you do not have the program <code>chorus</code> yet: \
+<code>docs/install.md</code> of its source says how to get it, or ask whoever invited you.";
+const LOGIN: &str =
+    "chorus login LINK       # the link of your invitation, or of <b>chorus signin</b>";
+/// What only works for whoever may make an agent.
+const AGENTS: &str =
+    "chorus join --agent my_agent --runtime claude\nchorus post general 'hello @my_agent'\n";
+
+/// What works in a terminal, the login first.
+fn commands(login: &str, more: &str) -> String {
+    let then = format!("<pre><code>{more}chorus chat general\nchorus tail</code></pre>");
+    format!("<pre><code>{login}</code></pre>{then}")
+}
+
 /// What a sign-in link shows: a button, because a program that looks at links before a person does must not use it up.
 pub(crate) fn sign_in(workspace: &str) -> String {
     let body = format!(
@@ -60,24 +78,58 @@ pub(crate) fn sign_in(workspace: &str) -> String {
 }
 
 /// What an invitation shows.
-pub(crate) fn invitation(workspace: &str, member: &str) -> String {
-    let (workspace, member) = (escape(workspace), escape(member));
-    let body = format!(
-        "<h1>Welcome</h1><p class=sub>You are invited to {workspace} as @{member}.</p>\
-         <form method=post><label>Your name <input name=display_name maxlength=100 \
-         autocomplete=name value=\"{member}\"></label> <button>Join</button></form>"
-    );
-    page("Chorus: invitation", &body)
+pub(crate) struct Invitation<'a> {
+    pub workspace: &'a str,
+    pub member: &'a str,
+    /// What stands in the form: the member's id, or what was typed there and refused.
+    pub typed: &'a str,
+    /// Why that was refused.
+    pub refused: Option<&'a str>,
 }
 
-/// What is shown to somebody who is in.
-pub(crate) fn signed_in(member: &str, link: &str) -> String {
+impl Invitation<'_> {
+    pub(crate) fn html(&self) -> String {
+        let (workspace, member) = (escape(self.workspace), escape(self.member));
+        let typed = escape(self.typed);
+        let most = limits::TITLE_BYTES;
+        let refused = self.refused.map(|why| format!("<p role=alert>{}</p>", escape(why)));
+        let body = format!(
+            "<h1>Welcome</h1><p class=sub>You are invited to {workspace} as @{member}.</p>{}\
+             <form method=post><label>Your name <input name=display_name maxlength={most} \
+             autocomplete=name value=\"{typed}\"></label> <button>Join</button></form>",
+            refused.unwrap_or_default(),
+        );
+        page("Chorus: invitation", &body)
+    }
+}
+
+/// What is shown to somebody who is in. `governs`: whether it may make agents and channels.
+pub(crate) fn signed_in(member: &str, link: &str, governs: bool) -> String {
     let (member, link) = (escape(member), escape(link));
+    let more = if governs { AGENTS } else { "" };
     let body = format!(
-        "<h1>You are in</h1><p class=sub>as @{member}, in this browser.</p>\
-         <p>On your terminal, within ten minutes:</p><pre><code>chorus login {link}</code></pre>"
+        "<h1>You are in</h1><p class=sub>as @{member}, in this browser.</p><p>{GET_CHORUS}</p>\
+         <p>The login below works once, within ten minutes:</p>{}",
+        commands(&format!("chorus login {link}"), more)
     );
     page("Chorus: signed in", &body)
+}
+
+/// A refusal: its sentence, and the name of the request where it is in the log.
+pub(crate) fn refused(status: u16, sentence: &str, request_id: Option<&str>) -> String {
+    let title = match status {
+        404 => "Not found",
+        429 | 503 => "Try again later",
+        500 => "A mistake of the host",
+        _ => "That did not work",
+    };
+    let request = request_id.map(|id| format!("<p><code>{}</code></p>", escape(id)));
+    let body = format!(
+        "<h1>{title}</h1><p>{}</p>{}<p><a href=\"/\">What runs here</a></p>",
+        escape(sentence),
+        request.unwrap_or_default(),
+    );
+    page("Chorus", &body)
 }
 
 fn page(title: &str, body: &str) -> String {
@@ -111,6 +163,7 @@ mod tests {
     fn a_workspace_name_is_text_and_not_markup() {
         let front = Front {
             member: Some("<i>y"),
+            governs: false,
             workspace: "<b>x",
             url: "u",
             channels: 1,
@@ -120,5 +173,7 @@ mod tests {
         .html();
         assert!(front.contains("&lt;b&gt;x") && !front.contains("<b>x"));
         assert!(front.contains("@&lt;i&gt;y") && !front.contains("<i>y"));
+        let refused = refused(400, "no \"<b>x\"", Some("<req>"));
+        assert!(refused.contains("no &quot;&lt;b&gt;x&quot;") && refused.contains("&lt;req&gt;"));
     }
 }

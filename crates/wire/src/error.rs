@@ -45,3 +45,38 @@ impl Envelope {
         Self { error: ErrorBody::of(refusal, request_id) }
     }
 }
+
+/// A failure's text for people: without the codes of refusals and the ids of requests, which are for
+/// programs and for logs.
+pub fn sentence(text: &str) -> String {
+    let is_for_programs = |word: &str| {
+        let code = word.strip_suffix(':').and_then(code::from_name);
+        code.is_some() || word.starts_with("(req_") && word.ends_with(')')
+    };
+    let words = text.split(' ').filter(|word| !is_for_programs(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_read_has_no_codes_and_no_ids_of_requests() {
+        let id = "req_0192f0c1a2b37c4d8e5f60718293a4b5";
+        for (text, expected) in [
+            (format!("FORBIDDEN: a person has denied it: no ({id})"), "a person has denied it: no"),
+            (
+                format!("the thread could not be read: NOT_FOUND: no such thread ({id})"),
+                "the thread could not be read: no such thread",
+            ),
+            (
+                "ERROR: boom  (see (req) and NOT_FOUND)".to_owned(),
+                "ERROR: boom  (see (req) and NOT_FOUND)",
+            ),
+            (String::new(), ""),
+        ] {
+            assert_eq!(sentence(&text), expected);
+        }
+    }
+}

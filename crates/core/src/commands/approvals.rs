@@ -6,7 +6,7 @@ use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::gate::disclosure::Origin;
 use crate::commands::redact::Redact;
-use crate::model::approval::{Approval, Arguments, Asked, Decided, Source, Standing};
+use crate::model::approval::{Approval, Arguments, Asked, DENIED, Decided, Source, Standing};
 use crate::model::audit::{Action, Audit};
 use crate::model::caller::{Authority, By};
 use crate::model::delivery::Delivery;
@@ -326,8 +326,8 @@ impl Context<'_> {
 fn denied(approval: &Approval) -> Refusal {
     let reason = approval.decided.as_ref().and_then(|d| d.reason.as_deref());
     let why = match reason {
-        Some(reason) => format!("a person has denied it: {reason}"),
-        None => "a person has denied it".to_owned(),
+        Some(reason) => format!("{DENIED}: {reason}"),
+        None => DENIED.to_owned(),
     };
     Refusal::new(Code::Forbidden, why)
 }

@@ -20,6 +20,9 @@ use crate::state::facts::{Facts, Recalled};
 use crate::state::room::Room;
 use crate::state::workspace::{Failure, Tracked, Workspace};
 
+/// What a member is told who writes where it is none.
+pub(crate) const NOT_A_MEMBER: &str = "you are not a member of this channel; join it first";
+
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// The context of one command: the workspace, the facts it may load, the caller and the time.
@@ -125,11 +128,7 @@ impl Context<'_> {
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         if !room.roster().contains_key(&self.by.member) {
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "you are not on the roster; join the conversation first",
-            )
-            .into());
+            return Err(Refusal::new(Code::Forbidden, NOT_A_MEMBER).into());
         }
         if let Some(turn) = self.by.turn.filter(|t| t.conversation != key) {
             let _ = turn;

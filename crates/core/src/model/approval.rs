@@ -13,6 +13,9 @@ use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, Timest
 use crate::model::limits;
 use crate::model::requests::Post;
 
+/// How a denial reads, before the person's reason.
+pub const DENIED: &str = "a person has denied it";
+
 /// What needs approval here, and how long it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {

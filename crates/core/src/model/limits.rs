@@ -238,3 +238,21 @@ pub const ENDPOINTS: usize = 10_000;
 pub const FAILURE_CHARS: usize = 600;
 /// Tokens of one member that have not ended. With more, listing them would be of no use.
 pub const TOKENS_EACH: usize = 1_000;
+
+/// The bounds of an interval in milliseconds, and what they are: `60000 (a minute) to 86400000 (a day)`.
+pub fn spans(least: i64, most: i64) -> String {
+    let span = |ms: i64| {
+        let (count, unit) = match ms {
+            ms if ms % 86_400_000 == 0 => (ms / 86_400_000, "day"),
+            ms if ms % 3_600_000 == 0 => (ms / 3_600_000, "hour"),
+            ms if ms % 60_000 == 0 => (ms / 60_000, "minute"),
+            ms => (ms / 1_000, "second"),
+        };
+        match (count, unit) {
+            (1, "hour") => format!("{ms} (an hour)"),
+            (1, unit) => format!("{ms} (a {unit})"),
+            (count, unit) => format!("{ms} ({count} {unit}s)"),
+        }
+    };
+    format!("{} to {}", span(least), span(most))
+}

@@ -27,6 +27,7 @@ mod inboxes;
 mod leave;
 mod loops;
 mod matrix;
+mod members;
 mod moved_on;
 mod obligations;
 mod owed;

@@ -34,7 +34,7 @@ fn reports(house: &House, event: Uid) -> Vec<(MemberKey, String)> {
         .collect()
 }
 
-// covers: ATT-380, ATT-382
+// covers: ATT-380, ATT-382, ATT-450
 #[test]
 fn a_failure_is_reported_where_nobody_is_left() {
     let begins = "The run failed, and nobody else can answer";
@@ -45,6 +45,11 @@ fn a_failure_is_reported_where_nobody_is_left() {
         (Some("boom"), format!("{begins}: boom")),
         (Some("a\u{1b}[2J\nb\u{202e}c"), format!("{begins}: a\\u{{1b}}[2J b\\u{{202e}}c")),
         (Some(&*long), format!("{begins}: {}…", "é".repeat(600))),
+        // Its answer was denied, and its run has not failed.
+        (
+            Some("a person has denied it: not yet"),
+            "The answer is not posted: a person has denied it: not yet".to_owned(),
+        ),
     ] {
         let mut house = House::new();
         let pair = house.pair;

@@ -2,9 +2,11 @@
 
 use chorus_client::backoff;
 use chorus_client::c2a::Connection;
+use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::tools::{Claim, Claimed};
+use chorus_wire::error::sentence;
 use tokio::sync::mpsc;
 
 use super::{Done, Harness};
@@ -193,7 +195,13 @@ impl Harness {
             // Refused or put off as things stood before: it is sent again as they stand now.
             _ if overtaken => tracing::debug!(%event, ?sent, "overtaken"),
             Sent::Dropped { key, disposition, note, tell } => {
-                tracing::warn!("the reply to {event} was dropped: {note}");
+                match disposition {
+                    // The host has it, and posts it once a person agrees.
+                    Disposition::Deferred => {
+                        tracing::info!("the reply to {event} waits for a person: {note}");
+                    }
+                    _ => tracing::warn!("the reply to {event} was dropped: {note}"),
+                }
                 self.journal.dropped(event, &key, disposition, &note, tell, now)?;
             }
             Sent::Told => {
@@ -224,7 +232,7 @@ async fn claim(connection: &Connection, event: &str) -> ClaimAnswer {
         Err(error) => {
             let note = match error.code() {
                 Some(Code::ClaimedByOther) => "claimed by another".to_owned(),
-                _ => error.to_string(),
+                _ => sentence(&error.to_string()),
             };
             return ClaimAnswer::Lost { note };
         }

@@ -182,7 +182,7 @@ services! {
     }
     members: MemberService {
         services: audit, commands, deliveries, tokens;
-        shared: directory, workspace_id;
+        shared: directory, webhooks, workspace_id;
     }
     endpoints: EndpointService {
         services: callbacks, audit, channels, commands, members, reads, tokens;

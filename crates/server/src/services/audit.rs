@@ -51,7 +51,7 @@ impl AuditService {
         may_audit(caller)?;
         let directory = self.directory.load().clone();
         let member = match query.member.as_deref() {
-            Some(id) => Some(ids::member(&directory, id)?.key),
+            Some(id) => Some(ids::member_for(&directory, caller, id)?.key),
             None => None,
         };
         let home = match query.conversation.as_deref() {

@@ -53,7 +53,7 @@ impl ChannelService {
             let directory = self.directory.load();
             let stream =
                 new.stream.as_deref().map(|id| streams::key(&directory, id)).transpose()?;
-            let members = ids::members(&directory, &new.members)?;
+            let members = ids::members_for(&directory, caller, &new.members)?;
             let seats: BTreeSet<_> = members.iter().chain([&caller.by.member]).copied().collect();
             let agents = seats.into_iter().filter(|member| directory.is_agent(*member)).count();
             let replies = new.replies.map_or(Replies::of_new(kind, agents), |replies| replies.0);
@@ -75,7 +75,7 @@ impl ChannelService {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
         let lead = match patch.lead {
-            Some(Some(id)) => Some(Some(ids::member(&self.directory.load(), &id)?.key)),
+            Some(Some(id)) => Some(Some(ids::member_for(&self.directory.load(), caller, &id)?.key)),
             Some(None) => Some(None),
             None => None,
         };
@@ -200,7 +200,7 @@ impl ChannelService {
     ) -> Result<Seat, Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
-        let member = ids::member(&self.directory.load(), member)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, member)?.key;
         let participation = put.participation.unwrap_or_default();
         let terms = terms(put)?;
         let command = SetSeat { conversation, member, participation: participation.0, terms };
@@ -212,7 +212,7 @@ impl ChannelService {
     pub(crate) async fn leave(&self, caller: &Caller, id: &str, ask: Leave) -> Result<(), Refusal> {
         let conversation = ids::conversation(id)?;
         let member = match ask.member.as_deref() {
-            Some(id) => ids::member(&self.directory.load(), id)?.key,
+            Some(id) => ids::member_for(&self.directory.load(), caller, id)?.key,
             None => caller.by.member,
         };
         let thread = ask.thread.as_deref().map(ids::thread).transpose()?;
@@ -230,7 +230,7 @@ impl ChannelService {
     ) -> Result<(), Refusal> {
         caller.must_not_be_a_turn()?;
         let conversation = ids::conversation(id)?;
-        let member = ids::member(&self.directory.load(), member)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, member)?.key;
         self.commands.submit(caller.by, RemoveSeat { conversation, member }).await.map(drop)
     }
 }

@@ -46,7 +46,7 @@ impl DeliveryService {
             return self.overdue(caller, query.member.as_deref()).await;
         }
         let member = match query.member.as_deref() {
-            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
+            Some(id) => Some(ids::member_for(&self.directory.load(), caller, id)?.key),
             // Dead letters are everybody's concern who may see them.
             None if state != StateFilter::Open && caller.sees_all() => None,
             None => Some(caller.by.member),
@@ -69,7 +69,7 @@ impl DeliveryService {
     /// What was not answered in time, as far as it concerns a member, or anybody for who runs the room.
     async fn overdue(&self, caller: &Caller, member: Option<&str>) -> Result<Deliveries, Refusal> {
         let member = match member {
-            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
+            Some(id) => Some(ids::member_for(&self.directory.load(), caller, id)?.key),
             None if caller.sees_all() => None,
             None => Some(caller.by.member),
         };
@@ -103,7 +103,7 @@ impl DeliveryService {
         caller.must_not_be_a_turn()?;
         let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
         let event = ids::event(event)?;
-        let member = ids::member(&self.directory.load(), member)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, member)?.key;
         self.commands.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
     }
 

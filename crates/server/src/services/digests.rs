@@ -54,7 +54,7 @@ impl DigestService {
         caller.must_not_be_a_turn()?;
         let limit = limit(query.limit)?;
         let member = match query.member.as_deref() {
-            Some(id) => ids::member(&self.directory.load(), id)?.key,
+            Some(id) => ids::member_for(&self.directory.load(), caller, id)?.key,
             None => caller.by.member,
         };
         if member != caller.by.member && !caller.sees_all() {

@@ -14,6 +14,7 @@ use chorus_core::state::effect::RemoteRun;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::notifications::{Progress, Typing};
 use chorus_wire::attention::{method, shared, tools};
+use chorus_wire::error::sentence;
 use chorus_wire::jsonrpc::{Id, Notification};
 use chorus_wire::webhook::CallbackEvent;
 use serde_json::json;
@@ -160,7 +161,8 @@ impl DispositionService {
     ) -> Result<DispositionResult, Refusal> {
         check_note(note.as_deref())?;
         let event = ids::event(event)?;
-        let note = note.map(Into::into);
+        // People read it; an agent may pass on a refusal as it came.
+        let note = note.map(|note| sentence(&note).into());
         self.disposed(caller.by, deliveries::Dispose { event, disposition, note }).await
     }
 

@@ -65,7 +65,7 @@ impl EndpointService {
     pub(crate) fn endpoint(&self, caller: &Caller, member: &str) -> Result<Endpoint, Refusal> {
         caller.must_govern()?;
         let directory = self.directory.load();
-        let found = endpoint_of(&directory, member)?;
+        let found = endpoint_of(&directory, caller, member)?;
         Ok(self.show_endpoint(&directory, &found))
     }
 
@@ -100,7 +100,7 @@ impl EndpointService {
         self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
         let url = self.connection_string(caller, &new.url)?;
         let signing = Signing::of(&self.id_generator, new.sign, new.signing_secret.as_deref())?;
-        let found = ids::member(&self.directory.load(), member)?.key;
+        let found = ids::member_for(&self.directory.load(), caller, member)?.key;
         let signing_key = signing.sealed(self.auth.vault())?;
         self.act_on(caller, found, endpoint::Act::Rotate { url, signing: signing_key }).await?;
         let endpoint = self.endpoint(caller, member)?;
@@ -114,7 +114,7 @@ impl EndpointService {
         patch: EndpointPatch,
     ) -> Result<Endpoint, Refusal> {
         self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let found = ids::member(&self.directory.load(), member)?.key;
+        let found = ids::member_for(&self.directory.load(), caller, member)?.key;
         match patch.paused {
             Some(true) => self.act_on(caller, found, endpoint::Act::Pause).await?,
             Some(false) => self.act_on(caller, found, endpoint::Act::Resume).await?,
@@ -130,7 +130,7 @@ impl EndpointService {
         member: &str,
     ) -> Result<(), Refusal> {
         self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let found = ids::member(&self.directory.load(), member)?.key;
+        let found = ids::member_for(&self.directory.load(), caller, member)?.key;
         self.act_on(caller, found, endpoint::Act::Remove).await
     }
 
@@ -141,7 +141,7 @@ impl EndpointService {
         member: &str,
     ) -> Result<Tested, Refusal> {
         self.audit.may_govern(caller, Action::ChangeEndpoint, member)?;
-        let endpoint = endpoint_of(&self.directory.load(), member)?;
+        let endpoint = endpoint_of(&self.directory.load(), caller, member)?;
         let reached = self.reached(&endpoint)?;
         let uid = self.id_generator.uid(self.clock.now())?;
         let callback = Callback {
@@ -181,6 +181,7 @@ impl EndpointService {
             Answer::Again { why, .. } => Some(why.to_string()),
             Answer::Address => Some("its address may not be posted to".to_owned()),
         };
+        self.webhooks.health(endpoint.member).posted(endpoint.epoch, why.is_none());
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(Tested { taken: why.is_none(), why, took_ms })
     }
@@ -205,7 +206,7 @@ impl EndpointService {
             token_role: None,
         };
         self.members.add_member(caller, new).await?;
-        ids::member(&self.directory.load(), id).map(|m| m.key)
+        ids::member_for(&self.directory.load(), caller, id).map(|m| m.key)
     }
 
     /// Where an endpoint is, as far as it may be posted to now.
@@ -285,8 +286,12 @@ pub(crate) struct Reached {
     pub signing: Option<egress::Secret>,
 }
 
-fn endpoint_of(directory: &Directory, member: &str) -> Result<Arc<endpoint::Endpoint>, Refusal> {
-    let found = ids::member(directory, member)?;
+fn endpoint_of(
+    directory: &Directory,
+    caller: &Caller,
+    member: &str,
+) -> Result<Arc<endpoint::Endpoint>, Refusal> {
+    let found = ids::member_for(directory, caller, member)?;
     let endpoint = directory.endpoints.get(&found.key).cloned();
     endpoint.ok_or_else(|| Refusal::not_found("endpoint"))
 }

@@ -7,6 +7,9 @@ use chorus_core::model::ids::{MemberKey, Prefix, Uid};
 use chorus_core::model::member::{Member, Role};
 use chorus_core::state::directory::Directory;
 
+use super::nearest::nearest;
+use crate::auth::Caller;
+
 pub(super) fn conversation(id: &str) -> Result<Uid, Refusal> {
     if id.is_empty() {
         return Err(Refusal::invalid("say which conversation: an id, ch_…"));
@@ -66,8 +69,35 @@ pub(super) fn member<'a>(directory: &'a Directory, id: &str) -> Result<&'a Arc<M
     })
 }
 
-pub(super) fn members(directory: &Directory, ids: &[String]) -> Result<Vec<MemberKey>, Refusal> {
-    ids.iter().map(|id| member(directory, id).map(|m| m.key)).collect()
+/// As [`member`], and an unknown id is answered with the one that was probably meant. Only who may list the members is told
+/// of another: a turn's token knows those of its conversation.
+pub(super) fn member_for<'a>(
+    directory: &'a Directory,
+    caller: &Caller,
+    id: &str,
+) -> Result<&'a Arc<Member>, Refusal> {
+    member(directory, id).map_err(|refusal| {
+        if caller.turn.is_some() {
+            return refusal;
+        }
+        let present = directory.members.iter().filter(|m| !m.removed);
+        let shown = present.filter(|m| !directory.is_stand_in(m.key));
+        match nearest(id, shown.map(|m| &*m.id)) {
+            Some(near) => {
+                let message = format!("{}; did you mean {near}?", refusal.message);
+                Refusal { message, ..refusal }
+            }
+            None => refusal,
+        }
+    })
+}
+
+pub(super) fn members_for(
+    directory: &Directory,
+    caller: &Caller,
+    ids: &[String],
+) -> Result<Vec<MemberKey>, Refusal> {
+    ids.iter().map(|id| member_for(directory, caller, id).map(|m| m.key)).collect()
 }
 
 pub(super) fn role<'a>(directory: &'a Directory, name: &str) -> Result<&'a Arc<Role>, Refusal> {

@@ -58,7 +58,7 @@ impl InboxService {
         new: NewInbox,
     ) -> Result<InboxString, Refusal> {
         caller.must_not_be_a_turn()?;
-        let agent = ids::member(&self.directory.load(), &new.agent)?.key;
+        let agent = ids::member_for(&self.directory.load(), caller, &new.agent)?.key;
         let checks = Checks {
             allow: checks::networks(&new.allow)?,
             signing: self.sealed_secret(new.signing_secret.as_deref())?,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::model::audit::Action;
+use chorus_core::model::endpoint::{Endpoint, State};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::limits;
@@ -21,6 +22,8 @@ use super::ids;
 use super::inboxes::keeps;
 use super::tokens::TokenService;
 use crate::auth::Caller;
+use crate::dispatch::webhook::health::Reach;
+use crate::dispatch::webhook::state::Webhooks;
 use crate::view;
 
 /// Identities of one member on other platforms.
@@ -33,6 +36,7 @@ pub(crate) struct MemberService {
     pub(super) deliveries: Arc<DeliveryService>,
     pub(super) tokens: Arc<TokenService>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) webhooks: Arc<Webhooks>,
     pub(super) workspace_id: Arc<str>,
 }
 
@@ -75,7 +79,7 @@ impl MemberService {
         patch: MemberPatch,
     ) -> Result<Member, Refusal> {
         self.audit.may_govern(caller, Action::ChangeMember, id)?;
-        let member = ids::member(&self.directory.load(), id)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, id)?.key;
         let fields = MemberFields {
             handle: patch.handle,
             display_name: patch.display_name,
@@ -95,7 +99,7 @@ impl MemberService {
 
     pub(crate) async fn remove_member(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
         self.audit.may_govern(caller, Action::RemoveMember, id)?;
-        let member = ids::member(&self.directory.load(), id)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, id)?.key;
         self.commands.change(caller.by, directory::RemoveMember { member }).await?;
         self.tokens.look_at_tokens();
         Ok(())
@@ -104,7 +108,7 @@ impl MemberService {
     pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory.load();
-        let found = ids::member(&directory, id)?;
+        let found = ids::member_for(&directory, caller, id)?;
         if !concerns(&directory, caller, found.key) {
             return Err(Refusal::not_found("member"));
         }
@@ -119,26 +123,40 @@ impl MemberService {
         Ok(Members { members: present.map(|m| view::members::member(&directory, m)).collect() })
     }
 
-    /// The agents, with how they are reached and what waits for them.
+    /// The agents, with how they are reached and what waits for them. Who stands in for agents elsewhere is reached by
+    /// nobody.
     pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
         caller.must_not_be_a_turn()?;
         let waiting = self.deliveries.waiting_counts().await?;
         let directory = self.directory.load();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
-        let agents = agents.filter(|m| concerns(&directory, caller, m.key));
+        let agents = agents.filter(|m| !directory.is_stand_in(m.key));
         let show = |member: &Arc<chorus_core::model::member::Member>| {
             // What was and is gone is in `/v1/sessions`.
             let live = directory.connected(member.key).iter();
             let live = live.filter_map(|key| directory.sessions.get(key));
             let sessions: Vec<_> = live.map(|s| view::members::session(&directory, s)).collect();
+            let reach = directory.endpoints.get(&member.key).map(|endpoint| self.reach(endpoint));
             Agent {
                 member: view::members::member(&directory, member),
-                online: !sessions.is_empty(),
+                // The host's own session with an endpoint proves nothing.
+                online: !sessions.is_empty() && reach.is_none_or(|reach| reach == Reach::Reachable),
+                reach: reach.map(|reach| reach.name().to_owned()),
                 sessions,
                 open_deliveries: waiting.get(&member.key).copied().unwrap_or(0),
             }
         };
         Ok(Agents { agents: agents.map(show).collect() })
+    }
+
+    /// What is known of how an agent behind a connection string is reached.
+    fn reach(&self, endpoint: &Endpoint) -> Reach {
+        match endpoint.state {
+            State::Gone => Reach::Unreachable,
+            State::Active | State::Paused => {
+                self.webhooks.health(endpoint.member).reach(endpoint.epoch)
+            }
+        }
     }
 
     pub(crate) fn whoami(&self, caller: &Caller) -> Whoami {

@@ -18,6 +18,7 @@ pub(crate) mod identity;
 pub(crate) mod messages;
 pub(crate) mod methods;
 mod names;
+mod nearest;
 pub(crate) mod operator;
 pub(crate) mod posts;
 mod shared;

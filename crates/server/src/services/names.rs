@@ -10,14 +10,9 @@ use chorus_core::model::offer::Entry;
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::entry::UnknownName;
 
+use super::nearest::nearest;
 use super::reads::Reads;
 use crate::auth::Caller;
-
-/// How like a name must be to be suggested, up to 1.
-const LIKE: f64 = 0.6;
-
-/// The first letters of a name suggest it, if there are so many.
-const BEGINNING: usize = 3;
 
 /// Names that nobody goes by.
 pub(crate) struct Names {
@@ -111,27 +106,6 @@ fn of_members<'a>(
     let held = directory.roles.iter().filter(move |role| roles && !role.removed);
     let held = held.filter(move |role| role.members.iter().any(|member| here.contains(member)));
     handles.chain(held.map(|role| &*role.name))
-}
-
-/// The name most like this one, if any is like it at all.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    alike(name, names).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
-}
-
-/// The names that are like this one, with how like they are.
-pub(super) fn alike<'a>(
-    name: &str,
-    names: impl Iterator<Item = &'a str>,
-) -> impl Iterator<Item = (f64, &'a str)> {
-    let wanted = name.to_lowercase();
-    let begins = wanted.chars().count() >= BEGINNING;
-    let scored = names.map(move |other| {
-        let folded = other.to_lowercase();
-        let like = strsim::normalized_damerau_levenshtein(&wanted, &folded);
-        let like = if begins && folded.starts_with(&wanted) { like.max(LIKE) } else { like };
-        (like, other)
-    });
-    scored.filter(|(like, _)| *like >= LIKE)
 }
 
 fn nobody(name: &str, nearest: Option<&str>) -> UnknownName {

@@ -189,7 +189,7 @@ impl PostService {
         message.kind = letter.kind;
         let directory = self.directory.load();
         let recipient = letter.recipient.as_deref();
-        let recipient = recipient.map(|id| ids::member(&directory, id)).transpose()?;
+        let recipient = recipient.map(|id| ids::member_for(&directory, caller, id)).transpose()?;
         let mut post = Post {
             conversation,
             thread,
@@ -197,11 +197,11 @@ impl PostService {
             in_reply_to,
             idempotency: None,
             recipient: recipient.map(|m| m.key),
-            mentions: ids::members(&directory, &letter.mentions)?,
+            mentions: ids::members_for(&directory, caller, &letter.mentions)?,
             directedness: letter.directedness,
             audience: match letter.visibility {
                 Some(Visibility::Ephemeral) => {
-                    Audience::Only(ids::members(&directory, &letter.only)?)
+                    Audience::Only(ids::members_for(&directory, caller, &letter.only)?)
                 }
                 _ if !letter.only.is_empty() => {
                     return Err(Refusal::invalid("only is for messages of visibility ephemeral"));

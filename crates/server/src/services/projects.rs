@@ -50,7 +50,7 @@ impl ProjectService {
         let asked = Asked::Create {
             title: new.title.into(),
             description: new.description.into(),
-            members: ids::members(&self.directory.load(), &new.members)?,
+            members: ids::members_for(&self.directory.load(), caller, &new.members)?,
             links: links.collect::<Result<_, Refusal>>()?,
             kickoff: new.kickoff.map(Into::into),
         };
@@ -104,7 +104,7 @@ impl ProjectService {
                 None if known.member(member_id).is_none() => Some(member_id),
                 named => named,
             };
-            named.map(|id| ids::member(&directory, id).map(|m| m.key)).transpose()?
+            named.map(|id| ids::member_for(&directory, caller, id).map(|m| m.key)).transpose()?
         };
         let asked = Asked::SetMember {
             project: known.uid,

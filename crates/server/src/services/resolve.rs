@@ -10,7 +10,8 @@ use chorus_core::model::ids::{MemberKey, Prefix, Uid};
 
 use super::ids;
 use super::members::concerns;
-use super::names::{Names, alike};
+use super::names::Names;
+use super::nearest::alike;
 use crate::auth::Caller;
 
 /// How many names are suggested for one that nobody has.

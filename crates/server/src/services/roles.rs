@@ -53,7 +53,7 @@ impl RoleService {
         self.audit.may_govern(caller, Action::SetRoleMember, name)?;
         let (role, member) = {
             let directory = self.directory.load();
-            (ids::role(&directory, name)?.key, ids::member(&directory, member)?.key)
+            (ids::role(&directory, name)?.key, ids::member_for(&directory, caller, member)?.key)
         };
         self.role(caller, directory::SetRoleMember { role, member, on }).await
     }

@@ -37,8 +37,12 @@ impl ScheduleService {
         let thread = new.thread.as_deref().map(ids::thread).transpose()?;
         let (source, targets) = {
             let directory = self.directory.load();
-            let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
-            (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
+            let source = new
+                .source
+                .as_deref()
+                .map(|id| ids::member_for(&directory, caller, id))
+                .transpose()?;
+            (source.map(|m| m.key), ids::members_for(&directory, caller, &new.targets)?)
         };
         let conversation = ids::conversation(id)?;
         let new = schedule::NewSchedule {
@@ -65,7 +69,7 @@ impl ScheduleService {
         caller.must_not_be_a_turn()?;
         let uid = ids::schedule(schedule)?;
         let targets = match &patch.targets {
-            Some(targets) => Some(ids::members(&self.directory.load(), targets)?),
+            Some(targets) => Some(ids::members_for(&self.directory.load(), caller, targets)?),
             None => None,
         };
         let patch = schedule::SchedulePatch {

@@ -71,7 +71,7 @@ impl SearchService {
     pub(crate) async fn search(&self, caller: &Caller, asked: Search) -> Result<Found, Refusal> {
         let query = Query::read(&asked.q)?;
         let author = match asked.author.as_deref() {
-            Some(id) => Some(ids::member(&self.directory.load(), id)?.key),
+            Some(id) => Some(ids::member_for(&self.directory.load(), caller, id)?.key),
             None => None,
         };
         let named = asked.conversation.as_deref().map(ids::conversation).transpose()?;

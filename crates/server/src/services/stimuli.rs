@@ -45,8 +45,12 @@ impl StimulusService {
         };
         let (source, targets) = {
             let directory = self.directory.load();
-            let source = new.source.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
-            (source.map(|m| m.key), ids::members(&directory, &new.targets)?)
+            let source = new
+                .source
+                .as_deref()
+                .map(|id| ids::member_for(&directory, caller, id))
+                .transpose()?;
+            (source.map(|m| m.key), ids::members_for(&directory, caller, &new.targets)?)
         };
         let command = requests::NewStimulus {
             conversation,

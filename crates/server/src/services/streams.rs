@@ -39,7 +39,11 @@ impl StreamService {
         self.audit.may_govern(caller, Action::AddStream, &new.name)?;
         let owner = {
             let directory = self.directory.load();
-            let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
+            let owner = new
+                .owner
+                .as_deref()
+                .map(|id| ids::member_for(&directory, caller, id))
+                .transpose()?;
             owner.map(|m| m.key)
         };
         let stream =

@@ -76,14 +76,21 @@ impl ThreadService {
         if new.root.is_some() && new.conversation.is_none() {
             return Err(Refusal::invalid("root goes with the conversation that the message is in"));
         }
-        let title = match new.title.as_deref().map(str::trim) {
-            None | Some("") => "thread",
-            Some(title) => title,
-        };
+        // One about a message is called by that.
+        let title = new.title.as_deref().map_or("", str::trim);
+        if title.is_empty() && new.root.is_none() {
+            let why =
+                "give the thread a title, or the message that it is about (conversation and root)";
+            return Err(Refusal::invalid(why));
+        }
         let (participants, owner) = {
             let directory = self.directory.load();
-            let owner = new.owner.as_deref().map(|id| ids::member(&directory, id)).transpose()?;
-            (ids::members(&directory, &new.participants)?, owner.map(|m| m.key))
+            let owner = new
+                .owner
+                .as_deref()
+                .map(|id| ids::member_for(&directory, caller, id))
+                .transpose()?;
+            (ids::members_for(&directory, caller, &new.participants)?, owner.map(|m| m.key))
         };
         let home = match new.conversation.as_deref() {
             Some(id) => Home::In(ids::conversation(id)?),
@@ -118,7 +125,7 @@ impl ThreadService {
     ) -> Result<Thread, Refusal> {
         caller.must_not_be_a_turn()?;
         let owner = match patch.owner {
-            Some(Some(id)) => Some(Some(ids::member(&self.directory.load(), &id)?.key)),
+            Some(Some(id)) => Some(Some(ids::member_for(&self.directory.load(), caller, &id)?.key)),
             Some(None) => Some(None),
             None => None,
         };

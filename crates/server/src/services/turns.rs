@@ -48,7 +48,7 @@ impl TurnService {
             true => ids::thread(subject)?,
             false => ids::event(subject)?,
         };
-        let member = ids::member(&self.directory.load(), member)?.key;
+        let member = ids::member_for(&self.directory.load(), caller, member)?.key;
         let command = turns::BreakTurn { conversation, subject, member };
         self.commands.submit(caller.by, command).await.map(drop)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use chorus_core::model::caller::Authority;
 
 use super::browser::PAGE_POLICY;
 use super::cookie;
@@ -81,9 +82,11 @@ async fn front(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Respon
     let caller = cookie::token(&headers).and_then(|token| app.identity.in_browser(token).ok());
     let channels = app.reads.channel_count().await?;
     let directory = app.directory();
-    let members = directory.members.iter().filter(|m| !m.removed).count();
+    let present = directory.members.iter().filter(|m| !m.removed);
+    let members = present.filter(|m| !directory.is_stand_in(m.key)).count();
     let front = page::Front {
         member: caller.as_ref().map(|caller| &*caller.member.id),
+        governs: caller.as_ref().is_some_and(|caller| caller.authority() == Authority::Operator),
         workspace: &app.shared.workspace_name,
         url: &app.shared.public_url,
         channels,

@@ -10,6 +10,7 @@ mod guard;
 mod mcp;
 mod named;
 mod openapi;
+mod pages;
 mod refused;
 mod request;
 mod rest;
@@ -59,6 +60,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>
         .layer(DefaultBodyLimit::disable())
         .layer(Extension(mcp))
         .layer(middleware::from_fn_with_state(guard, guard::guard))
+        .layer(middleware::from_fn(pages::for_browsers))
         .with_state(app)
 }
 

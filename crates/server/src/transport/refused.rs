@@ -21,11 +21,23 @@ pub(super) struct Refused {
     status: StatusCode,
     /// Seconds after which it may succeed.
     retry_after: Option<u64>,
+    /// What a browser is shown instead of the sentence alone.
+    form: Option<String>,
 }
 
 /// Put beside a refused answer, so that it can be counted.
 #[derive(Clone, Copy)]
 pub(super) struct RefusedWith(pub Code);
+
+/// Put beside a refused answer, so that a browser can be shown it as a page.
+#[derive(Clone, Debug)]
+pub(super) struct Sentence {
+    pub(super) text: String,
+    /// Where it is of use: the log has what went wrong under it.
+    pub(super) request_id: Option<String>,
+    /// A page that has the sentence, and a form to try again.
+    pub(super) form: Option<String>,
+}
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
@@ -34,6 +46,7 @@ impl From<Refusal> for Refused {
             refusal,
             status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             retry_after: None,
+            form: None,
         }
     }
 }
@@ -51,6 +64,11 @@ impl Refused {
 }
 
 impl Refused {
+    /// A browser is shown this page, which has the sentence and a form to try again.
+    pub(super) fn with_form(self, html: String) -> Self {
+        Self { form: Some(html), ..self }
+    }
+
     /// The same in other words.
     pub(super) fn with(self, words: impl FnOnce(Refusal) -> Refusal) -> Self {
         Self { refusal: words(self.refusal), ..self }
@@ -75,6 +93,11 @@ impl Refused {
     /// As it is answered, without a line in the log.
     fn answer(self, request_id: String) -> Response {
         let code = self.refusal.code;
+        let sentence = Sentence {
+            text: self.refusal.message.to_string(),
+            request_id: (code == Code::Internal).then(|| request_id.clone()),
+            form: self.form,
+        };
         let envelope = Envelope::of(&self.refusal, request_id);
         let body = serde_json::to_vec(&envelope).unwrap_or_default();
         let json = HeaderValue::from_static("application/json");
@@ -87,6 +110,7 @@ impl Refused {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response.extensions_mut().insert(RefusedWith(code));
+        response.extensions_mut().insert(sentence);
         response
     }
 

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
+use chorus_core::model::caller::Authority;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::sign_in::{SignIn, SignedIn};
 
@@ -82,7 +83,9 @@ async fn use_link(
 
 async fn invitation(State(app): Host, Path(token): Path<String>) -> Result<Response, Refused> {
     let caller = app.sign_ins.invited(&token).await?;
-    Ok(shown(page::invitation(&app.shared.workspace_name, &caller.member.id)))
+    let member = &*caller.member.id;
+    let workspace = &app.shared.workspace_name;
+    Ok(shown(page::Invitation { workspace, member, typed: member, refused: None }.html()))
 }
 
 async fn accept(
@@ -92,8 +95,31 @@ async fn accept(
     body: Body,
 ) -> Result<Response, Refused> {
     let asked = asked(&app, &headers, body).await?;
-    let signed_in = app.sign_ins.accept(&token, asked.display_name, used(&headers)).await?;
-    answer(&app, &headers, signed_in)
+    match app.sign_ins.accept(&token, asked.display_name.clone(), used(&headers)).await {
+        Ok(signed_in) => answer(&app, &headers, signed_in),
+        Err(refusal) => {
+            let typed = asked.display_name.filter(|_| is_form(&headers));
+            Err(match typed {
+                Some(typed) => form_again(&app, &token, &typed, refusal).await,
+                None => refusal.into(),
+            })
+        }
+    }
+}
+
+/// The form with what was typed, where that is why it was refused: the invitation is still good then.
+async fn form_again(app: &App, token: &str, typed: &str, refusal: Refusal) -> Refused {
+    let is_about_the_name = matches!(refusal.code, Code::ValidationError | Code::Conflict);
+    let Some(caller) = (match is_about_the_name {
+        true => app.sign_ins.invited(token).await.ok(),
+        false => None,
+    }) else {
+        return refusal.into();
+    };
+    let (workspace, member) = (&*app.shared.workspace_name, &*caller.member.id);
+    let html =
+        page::Invitation { workspace, member, typed, refused: Some(&refusal.message) }.html();
+    Refused::from(refusal).with_form(html)
 }
 
 /// What a form or a program sends.
@@ -124,7 +150,8 @@ fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Respons
     // The terminal of the same person signs in with a link of its own.
     let caller = app.identity.in_browser(&signed_in.token)?;
     let link = app.sign_ins.link_beside(&caller)?;
-    let mut response = shown(page::signed_in(&signed_in.member, &link));
+    let governs = caller.authority() == Authority::Operator;
+    let mut response = shown(page::signed_in(&signed_in.member, &link, governs));
     if let Some(cookie) = cookie::of_session(&signed_in.token, &app.shared.public_url) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

@@ -24,6 +24,9 @@ pub(crate) fn member(directory: &Directory, member: &member::Member) -> Member {
         owner_id: member.owner.as_deref().map(str::to_owned),
         identities: identities(member),
         roles: roles.map(|r| r.name.to_string()).collect(),
+        stands_in_for: directory
+            .inbox_of_stand_in(member.key)
+            .map(|inbox| inbox.uid.show(Prefix::Inbox)),
         lead: directory.lead == Some(member.key),
         token: None,
     }

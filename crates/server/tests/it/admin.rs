@@ -136,6 +136,112 @@ async fn an_invitation_lets_one_person_in_once() {
     );
 }
 
+/// What a browser sends that follows a link.
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/// A page that is shown to a browser: its status and its text. It has styles, and loads nothing.
+async fn browse(request: reqwest::RequestBuilder) -> (u16, String) {
+    let answer = request.header("accept", BROWSER).send().await.unwrap();
+    let headers = answer.headers();
+    let said = |name: &str| headers[name].to_str().unwrap().to_owned();
+    assert_eq!(said("content-type"), "text/html; charset=utf-8");
+    let policy = said("content-security-policy");
+    assert!(policy.contains("default-src 'none'; style-src 'unsafe-inline'"), "{policy}");
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+// covers: OPS-491
+#[tokio::test]
+async fn a_browser_is_refused_with_a_page_and_a_program_with_json() {
+    let host = TestHost::open().await;
+    let used = path_of(&host, &host.running.operator_link);
+    TestHost::answer(host.request(Method::POST, used)).await.ok();
+    for (method, path, status, sentence) in [
+        (Method::GET, used, 401, "this link was used, or its ten minutes are over"),
+        (Method::POST, used, 401, "this link was used, or its ten minutes are over"),
+        (Method::GET, "/signin/nonsense", 401, "this link was used"),
+        (Method::GET, "/invite/nonsense", 401, "this invitation was accepted, revoked, or is over"),
+        (Method::POST, "/invite/nonsense", 401, "this invitation was accepted"),
+        (Method::GET, "/nowhere", 404, "no such path; the API is below /v1"),
+        (Method::DELETE, "/", 405, "this path does not take that method"),
+    ] {
+        let (got, page) = browse(host.request(method.clone(), path)).await;
+        assert_eq!(got, status, "{method} {path}");
+        assert!(page.starts_with("<!doctype html>") && page.contains(sentence), "{page}");
+        assert!(!page.contains("req_") && !page.contains("_ERROR"), "{page}");
+        TestHost::answer(host.request(method.clone(), path)).await.refused(status);
+        let json = host.request(method, path).header("accept", "application/json");
+        TestHost::answer(json).await.refused(status);
+    }
+    // The guard's too; and what is for programs answers them only.
+    let (status, page) =
+        browse(host.request(Method::GET, "/").header("host", "evil.example")).await;
+    assert!(status == 403 && page.contains("this host does not go by that name"), "{page}");
+    let api = host.request(Method::GET, "/v1/whoami").header("accept", BROWSER);
+    assert_eq!(TestHost::answer(api).await.refused(401), "UNAUTHORIZED");
+}
+
+// covers: OPS-491
+#[tokio::test]
+async fn a_name_that_is_refused_is_asked_for_again() {
+    let host = TestHost::open().await;
+    let op = host.operator();
+    let made = host.post(&op, "/v1/invitations", json!({"member": "alice"})).await.ok();
+    let path = path_of(&host, made["url"].as_str().unwrap()).to_owned();
+    let form = |name: &str| {
+        let kind = "application/x-www-form-urlencoded";
+        let body = format!("display_name={name}");
+        host.request(Method::POST, &path).header("content-type", kind).body(body)
+    };
+    let long = format!("%3Cb%3E{}", "n".repeat(257));
+    for (typed, status, shown, why) in [
+        (&*long, 400, "&lt;b&gt;nnn", "a display name has at most 256 bytes"),
+        ("a%E2%80%8Bb", 400, "a\u{200b}b", "a display name has no letter that nobody sees"),
+    ] {
+        let answer = form(typed).header("accept", BROWSER).send().await.unwrap();
+        assert_eq!(answer.status(), status);
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("form-action 'self'"), "{policy}");
+        assert_eq!(answer.headers()["referrer-policy"], "same-origin");
+        let page = answer.text().await.unwrap();
+        assert!(page.contains(&format!("value=\"{shown}")) && page.contains(why), "{page}");
+        assert!(page.contains("maxlength=256"), "{page}");
+        TestHost::answer(form(typed)).await.refused(status);
+    }
+    let (status, page) = browse(form("Alice+A.")).await;
+    assert!(status == 200 && page.contains("You are in"), "{page}");
+}
+
+// covers: OPS-492
+#[tokio::test]
+async fn the_pages_suggest_what_works_for_who_looks_at_them() {
+    let host = TestHost::open().await;
+    let op = host.operator();
+    let made = host.post(&op, "/v1/invitations", json!({"member": "alice"})).await.ok();
+    let post = async |path: &str| {
+        let kind = "application/x-www-form-urlencoded";
+        let form = host.request(Method::POST, path).header("content-type", kind).body("");
+        let answer = form.send().await.unwrap();
+        let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let page = answer.text().await.unwrap();
+        let front = host.request(Method::GET, "/").header("cookie", cookie).send().await.unwrap();
+        (page, front.text().await.unwrap())
+    };
+    let stranger = host.request(Method::GET, "/").send().await.unwrap().text().await.unwrap();
+    let (welcome, front) = post(path_of(&host, made["url"].as_str().unwrap())).await;
+    for page in [&stranger, &welcome, &front] {
+        assert!(!page.contains("chorus join"), "{page}");
+        for next in ["docs/install.md", "chorus login ", "chorus chat general", "chorus tail"] {
+            assert!(page.contains(next), "{next}: {page}");
+        }
+    }
+    let (welcome, front) = post(path_of(&host, &host.running.operator_link)).await;
+    for page in [&welcome, &front] {
+        assert!(page.contains("chorus join --agent my_agent"), "{page}");
+    }
+}
+
 // covers: OPS-487
 #[tokio::test]
 async fn a_token_is_no_invitation_and_an_invitation_no_token() {

@@ -218,6 +218,26 @@ async fn sender_of_an_inbox_is_shown_to_those_concerned_only() {
     }
 }
 
+// covers: OPS-497
+#[tokio::test]
+async fn stand_ins_are_marked_and_counted_among_nobody() {
+    let host = TestHost::open().await;
+    let (_, id) = crate::inboxes::with_inbox(&host, json!({})).await;
+    let op = host.operator();
+    let members = host.get(&op, "/v1/members").await.ok();
+    let marked = members["members"].as_array().unwrap().iter().filter_map(|member| {
+        let stands_in_for = member["stands_in_for"].as_str()?;
+        Some((stands_in_for.to_owned(), member["kind"].as_str()?.to_owned()))
+    });
+    let expected = ["human", "agent"].map(|kind| (id.clone(), kind.to_owned()));
+    assert_eq!(marked.collect::<Vec<_>>(), expected, "{members}");
+    let agents = host.get(&op, "/v1/agents").await.ok();
+    let ids: Vec<_> = agents["agents"].as_array().unwrap().iter().map(|a| &a["id"]).collect();
+    assert_eq!(ids, ["bot"]);
+    let front = host.request(Method::GET, "/").send().await.unwrap().text().await.unwrap();
+    assert!(front.contains("<dt>Members</dt><dd>2</dd>"), "{front}");
+}
+
 // covers: OPS-419
 #[tokio::test]
 async fn a_request_has_one_host() {

@@ -179,3 +179,36 @@ async fn a_turns_token_names_what_is_in_its_conversation() {
     to_bob["mentions"] = json!(["bob"]);
     host.tool(turn, "chat.send_message", to_bob).await.unwrap();
 }
+
+// covers: OPS-498
+#[tokio::test]
+async fn an_unknown_member_is_answered_with_the_one_that_was_meant() {
+    let (host, ops, token) = furnished().await;
+    let op = host.operator();
+    host.post(&op, "/v1/members", json!({"id": "alice", "kind": "human"})).await.ok();
+    host.post(&op, "/v1/members", json!({"id": "alise2", "kind": "human"})).await.ok();
+    host.send(&op, reqwest::Method::DELETE, "/v1/members/alise2", None).await;
+    let why = async |token: &str, path: &str| {
+        let answer = host.get(token, path).await;
+        let message = answer.body["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(answer.refused(404), "NOT_FOUND");
+        message
+    };
+    let meant = "no such member: \"alise\"; did you mean alice?";
+    assert_eq!(why(&op, "/v1/members/alise").await, meant);
+    assert_eq!(why(&token, "/v1/members/alise").await, meant);
+    assert_eq!(why(&op, "/v1/members/zzz").await, "no such member: \"zzz\"");
+    let seat = format!("/v1/channels/{ops}/members/alise");
+    let refused = host.send(&op, reqwest::Method::PUT, &seat, Some(json!({}))).await;
+    assert_eq!(refused.body["error"]["message"], meant);
+
+    // A turn's token is told of nobody outside of its conversation.
+    let mut bot = host.connect(&token).await;
+    host.say(&host.token("ann").await, &ops, "@bot can you look at it?").await;
+    let event = bot.take().await;
+    let turn = event["turn"]["token"].as_str().unwrap();
+    let new =
+        json!({"conversation": ops, "text": "x", "idempotency_key": "k", "mentions": ["alise"]});
+    let refused = host.post(turn, "/v1/messages", new).await;
+    assert_eq!(refused.body["error"]["message"], "no such member: \"alise\"", "{refused:?}");
+}

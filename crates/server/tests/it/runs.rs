@@ -117,6 +117,34 @@ async fn no_failure_is_reported_while_another_agent_can_answer() {
     assert_eq!(reports(&host, &room).await, Vec::<Value>::new());
 }
 
+// covers: ATT-450
+#[tokio::test]
+async fn author_reads_no_codes_and_of_a_denied_answer_that_it_was_denied() {
+    let host = TestHost::open().await;
+    let room = alone_with(&host, &["bot"]).await;
+    let (op, token) = (host.operator(), host.token("bot").await);
+    let mut bot = host.connect(&token).await;
+    for (note, expected) in [
+        (
+            "the conversation could not be read: NOT_FOUND: no such thread (req_0192f0c1a2b3)",
+            "The run failed, and nobody else can answer: the conversation could not be read: no such \
+             thread",
+        ),
+        (
+            "FORBIDDEN: a person has denied it: not yet (req_0192f0c1a2b3)",
+            "The answer is not posted: a person has denied it: not yet",
+        ),
+    ] {
+        host.say(&op, &room, &format!("@bot can you look at {note}?")).await;
+        let event = bot.take().await;
+        dispose(&host, &token, &event, "failed", note).await;
+        let said = reports(&host, &room).await;
+        assert_eq!(said.last().unwrap()["text"], expected);
+    }
+    let dead = host.get(&op, "/v1/deliveries?state=dead").await.ok();
+    assert!(!dead.to_string().contains("req_"), "{dead}");
+}
+
 /// A question in a room whose answers go into threads, taken by bot; its session, and its turn.
 async fn asked_in_public(host: &TestHost) -> (String, crate::harness::Harness, String, Value) {
     let room = alone_with(host, &["bot", "aide"]).await;

@@ -162,6 +162,7 @@ async fn events_of_a_stream_are_those_of_its_conversations_alone() {
     assert_eq!(of(&rooms[1], "x").await, Err("NOT_FOUND".to_owned()));
 }
 
+// covers: OPS-495
 #[tokio::test]
 async fn threads_have_their_own_seq_and_statuses() {
     let host = TestHost::open().await;
@@ -196,6 +197,14 @@ async fn threads_have_their_own_seq_and_statuses() {
     let reopen = host.send(&ann, Method::PATCH, &path, Some(json!({"status": "active"}))).await;
     assert_eq!(reopen.refused(409), "CONFLICT");
     let home = json!({"title": "just us", "participants": ["bot"]});
+    let nothing = json!({"participants": ["bot"]});
+    let refused = host.post(&ann, "/v1/threads", nothing).await;
+    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("give the thread a title, or the message that it is about"), "{why}");
+    assert_eq!(refused.refused(400), "VALIDATION_ERROR");
+    let said = host.say(&ann, &room, "and the tests are red").await;
+    let about = json!({"conversation": room, "root": said["event_id"]});
+    assert_eq!(host.post(&ann, "/v1/threads", about).await.ok()["title"], "");
     let own = host.post(&ann, "/v1/threads", home).await.ok();
     let conversation = own["conversation"].as_str().unwrap();
     let shown = host.get(&ann, &format!("/v1/channels/{conversation}")).await.ok();

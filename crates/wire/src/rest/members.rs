@@ -61,6 +61,9 @@ pub struct Member {
     pub owner_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<Identity>,
+    /// The inbox for which it stands in for people or agents elsewhere. It is no person or agent of
+    /// this workspace.
+    pub stands_in_for: Option<String>,
     /// Names of its roles.
     #[serde(default)]
     pub roles: Vec<String>,
@@ -82,12 +85,17 @@ pub struct Agents {
     pub agents: Vec<Agent>,
 }
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agent {
     #[serde(flatten)]
     pub member: Member,
-    /// Whether one of its sessions is connected.
+    /// Whether one of its sessions is connected; for an agent behind a connection string, whether
+    /// it took the newest post.
     pub online: bool,
+    /// Only for an agent behind a connection string: `not_tried` while nothing was posted there,
+    /// then `reachable` or `unreachable`, by what came of the newest delivery or test.
+    pub reach: Option<String>,
     pub sessions: Vec<super::sessions::Session>,
     /// Number of its open deliveries.
     #[serde(default)]

@@ -252,7 +252,8 @@ pub(crate) fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     }
     let (least, most) = limits::IDLE_FOLLOWUP_MS;
     if settings.idle_followup.is_some_and(|ms| !(least..=most).contains(&ms)) {
-        let why = format!("`idle_followup_ms` is from {least} to {most}, or null");
+        let spans = limits::spans(least, most);
+        let why = format!("`idle_followup_ms` is from {spans}, or null");
         return Err(Refusal::invalid(why));
     }
     for (what, text) in [("description", &settings.description), ("purpose", &settings.purpose)] {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
+use crate::model::approval::DENIED;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::disposition::Disposition;
@@ -145,8 +146,13 @@ fn report_key(event: u128, member: MemberKey) -> [u8; 16] {
 
 /// The text of the report: one line, with invisible characters escaped.
 fn report(why: Unanswered, reason: Option<&str>) -> String {
-    let mut out = String::from(why.headline());
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+    // A run whose answer a person has denied has not failed.
+    let headline = match reason.is_some_and(|reason| reason.starts_with(DENIED)) {
+        true => "The answer is not posted",
+        false => why.headline(),
+    };
+    let mut out = String::from(headline);
     let Some(reason) = reason else { return out + "." };
     out.push_str(": ");
     for (n, c) in reason.chars().enumerate() {

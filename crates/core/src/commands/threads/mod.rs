@@ -30,6 +30,12 @@ pub struct ThreadState {
 }
 
 impl OpenThread {
+    /// A thread about a message needs no title: the message says what it is about, as in a canonical
+    /// thread.
+    fn is_titled(&self) -> bool {
+        !self.title.is_empty() || self.root.is_none()
+    }
+
     /// The members besides the caller.
     fn members(&self) -> Vec<MemberKey> {
         self.participants.iter().copied().chain(self.owner).collect()
@@ -55,10 +61,11 @@ impl Command for OpenThread {
         let mut fields = vec![("title", self.title.clone())];
         match self.home {
             Home::In(conversation) => {
-                // A title equal to its place's name discloses nothing more, and neither does a
-                // thread that exists already.
+                // A title equal to its place's name discloses nothing more, nor does none, and neither
+                // does a thread that exists already.
                 let key = run.room_by_uid(conversation)?;
-                if *run.room(key).conversation().settings.title == *self.title {
+                if !self.is_titled() || *run.room(key).conversation().settings.title == *self.title
+                {
                     return Ok(None);
                 }
                 run.said_in(conversation, "create_thread", fields).map(Some)

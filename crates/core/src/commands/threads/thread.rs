@@ -31,7 +31,9 @@ const PAGE: usize = 200;
 impl Context<'_> {
     /// A root message has one canonical thread. Opening it again returns the existing one.
     pub(super) fn open_thread(&mut self, opening: OpenThread) -> Result<ThreadState> {
-        check_title("title", Some(&opening.title))?;
+        if opening.is_titled() {
+            check_title("title", Some(&opening.title))?;
+        }
         if let Some((key, thread)) = self.opened_before(opening.idempotency)? {
             return self.thread_outcome(key, thread);
         }

@@ -2,7 +2,7 @@
 //! they continue (design section 5, "Turns", end; the rule is in [`crate::model::budget`]).
 
 use crate::attention::directedness::add_budget_spent;
-use crate::commands::context::{Context, Result};
+use crate::commands::context::{Context, NOT_A_MEMBER, Result};
 use crate::commands::messages::destination::Place;
 use crate::commands::turns::Continued;
 use crate::model::attention::Attention;
@@ -181,11 +181,7 @@ impl Context<'_> {
             return Err(unknown().into());
         }
         if !governs && !self.room(key).roster().contains_key(&self.by.member) {
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "you are not on the roster; join the conversation first",
-            )
-            .into());
+            return Err(Refusal::new(Code::Forbidden, NOT_A_MEMBER).into());
         }
         let Some(uid) = thread else { return Ok((key, None)) };
         let found = self.room(key).threads().values().find(|t| t.uid == uid).map(|t| t.key);

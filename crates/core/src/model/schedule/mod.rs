@@ -167,7 +167,8 @@ impl When {
         let (least, most) = limits::SCHEDULE_EVERY_MS;
         match self {
             Self::Every(ms) if !(least..=most).contains(ms) => {
-                Err(Refusal::invalid(format!("`every_ms` is from {least} to {most}")))
+                let spans = limits::spans(least, most);
+                Err(Refusal::invalid(format!("`every_ms` is from {spans}")))
             }
             Self::Every(_) => Ok(()),
             Self::Cron { expression, zone } => {

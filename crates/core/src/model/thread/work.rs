@@ -291,8 +291,11 @@ pub fn check_words_of(what: &str, text: &str, most: usize) -> Result<(), Refusal
         let why = format!("the text of {what} has at most {most} bytes");
         return Err(Refusal::new(crate::model::error::Code::PayloadTooLarge, why));
     }
-    if text.trim().is_empty() || text.contains('\0') {
-        return Err(Refusal::invalid(format!("{what} says something, and has no NUL character")));
+    if text.trim().is_empty() {
+        return Err(Refusal::invalid(format!("the text of {what} is empty")));
+    }
+    if text.contains('\0') {
+        return Err(Refusal::invalid(format!("the text of {what} has a NUL character")));
     }
     Ok(())
 }

@@ -118,9 +118,15 @@ impl Directory {
         let handle = fields.handle.as_deref().unwrap_or(id);
         check_name("handle", handle)?;
         check_title("display name", fields.display_name.as_deref())?;
-        check_title("owner id", fields.owner.as_deref())?;
-        if self.by_id.contains_key(id) {
-            return Err(Refusal::new(Code::Conflict, format!("member '{id}' exists already")));
+        self.check_owner(fields.owner.as_deref())?;
+        if let Some(known) = self.by_id.get(id).and_then(|key| self.member(*key)) {
+            let why = match known.removed {
+                true => format!(
+                    "{id} was a member and has been removed; ids are never given again, choose another"
+                ),
+                false => format!("member '{id}' exists already"),
+            };
+            return Err(Refusal::new(Code::Conflict, why));
         }
         self.check_free(handle)?;
         for name in [Some(id), Some(handle), fields.display_name.as_deref()].into_iter().flatten() {
@@ -155,7 +161,9 @@ impl Directory {
             new.handle = handle.as_str().into();
         }
         check_title("display name", fields.display_name.as_deref())?;
-        check_title("owner id", fields.owner.as_deref())?;
+        if fields.owner.as_deref() != old.owner.as_deref() {
+            self.check_owner(fields.owner.as_deref())?;
+        }
         for name in fields.handle.iter().chain(&fields.display_name) {
             self.must_not_resemble(name, Some(Target::Member(key)))?;
         }
@@ -336,6 +344,17 @@ impl Directory {
                 let why = format!("the name {name:?} looks like {other:?}, which is another's");
                 Err(Refusal::new(Code::Conflict, why))
             }
+            None => Ok(()),
+        }
+    }
+
+    /// An owner manages what the member owns, so it is a member itself. One that was removed later stays.
+    fn check_owner(&self, owner: Option<&str>) -> Result<(), Refusal> {
+        check_title("owner id", owner)?;
+        match owner.filter(|id| !self.by_id(id).is_some_and(|m| !self.is_stand_in(m.key))) {
+            Some(id) => Err(Refusal::invalid(format!(
+                "an owner is a member, and there is no member {id:?}"
+            ))),
             None => Ok(()),
         }
     }

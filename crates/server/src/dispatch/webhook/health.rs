@@ -24,6 +24,25 @@ pub(crate) enum Breaker {
     HalfOpen,
 }
 
+/// Whether an endpoint is there, as far as it was ever tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    #[default]
+    NotTried,
+    Reachable,
+    Unreachable,
+}
+
+impl Reach {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::NotTried => "not_tried",
+            Self::Reachable => "reachable",
+            Self::Unreachable => "unreachable",
+        }
+    }
+}
+
 /// As it is shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
@@ -36,6 +55,8 @@ pub(crate) struct Seen {
     pub tried_at: Option<Timestamp>,
     /// How often the breaker opened since it last closed.
     opened: u32,
+    /// What came of the newest post, and to the string of which epoch.
+    reached: Option<(Timestamp, Reach)>,
 }
 
 #[derive(Default)]
@@ -52,6 +73,20 @@ impl Health {
 
     pub(super) fn waiting(&self, count: usize) {
         self.lock().waiting = count;
+    }
+
+    /// What came of the newest post to the string of this epoch.
+    pub(crate) fn reach(&self, epoch: Timestamp) -> Reach {
+        self.lock()
+            .reached
+            .filter(|(of, _)| *of == epoch)
+            .map_or(Reach::NotTried, |(_, reach)| reach)
+    }
+
+    /// A post to the string of this epoch, a delivery or a test, was taken or not.
+    pub(crate) fn posted(&self, epoch: Timestamp, taken: bool) {
+        let reach = if taken { Reach::Reachable } else { Reach::Unreachable };
+        self.lock().reached = Some((epoch, reach));
     }
 
     /// A post was taken.

@@ -362,6 +362,14 @@ impl Worker {
     ) -> Option<End> {
         let now = self.host.clock.now();
         let line = held.lines.get_mut(&key)?;
+        // What refuses one delivery is there, and has not taken it either: what was known stays.
+        match answer {
+            Answer::Taken => self.health.posted(self.endpoint.epoch, true),
+            Answer::Refused { .. } => {}
+            Answer::Gone | Answer::Again { .. } | Answer::Address => {
+                self.health.posted(self.endpoint.epoch, false);
+            }
+        }
         match answer {
             Answer::Taken => {
                 self.host.metrics.webhook(Posted::Taken);

@@ -334,3 +334,44 @@ async fn agents_of_a_thread_are_posted_to_in_turn() {
     call(&host, &second, json!({"type": "message", "content": "Wet."})).await.ok();
     assert_eq!(messages(&host, &room).await.len(), 3);
 }
+
+// covers: OPS-496
+#[tokio::test]
+async fn an_agent_behind_a_string_is_online_once_it_has_taken_something() {
+    let host = open().await;
+    let mut remote = Remote::open().await;
+    let op = host.operator();
+    let shown = async || {
+        let agents = host.get(&op, "/v1/agents").await.ok();
+        let agent = agents["agents"].as_array().unwrap().iter().find(|a| a["id"] == "weather");
+        let agent = agent.unwrap_or_else(|| panic!("{agents}"));
+        (text(&agent["reach"]), agent["online"].as_bool().unwrap())
+    };
+    let room = reached(&host, &remote).await;
+    eventually("the host serves it", async || {
+        let agents = host.get(&op, "/v1/agents").await.ok();
+        if agents.to_string().contains("\"runtime\":\"webhook\"") { Ok(()) } else { Err(agents) }
+    })
+    .await;
+    assert_eq!(shown().await, ("not_tried".to_owned(), false));
+    remote.answers(&[503]);
+    let tested = host.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
+    assert_eq!(tested["taken"], false);
+    assert_eq!(shown().await, ("unreachable".to_owned(), false));
+    host.post(&op, "/v1/endpoints/weather/test", json!({})).await.ok();
+    assert_eq!(shown().await, ("reachable".to_owned(), true));
+    // Another string is another place.
+    let other = json!({"url": remote.at("/inbox/sk_other")});
+    host.post(&op, "/v1/endpoints/weather/rotate", other).await.ok();
+    assert_eq!(shown().await.0, "not_tried");
+    for _ in 0..2 {
+        remote.take().await;
+    }
+    host.say(&host.token("ann").await, &room, "@weather will it rain?").await;
+    remote.take().await;
+    eventually("it has taken the delivery", async || {
+        let shown = shown().await;
+        if shown == ("reachable".to_owned(), true) { Ok(()) } else { Err(shown) }
+    })
+    .await;
+}
