@@ -148,8 +148,8 @@ impl Target {
     /// looked into may be.
     pub(crate) fn is_in_workspace(&self) -> Result<bool> {
         let data = self.data()?;
-        let is_there = |mark: &&str| data.join(mark).try_exists().unwrap_or(true);
-        Ok(self.file()?.is_some() || MARKS.iter().any(|mark| is_there(&mark)))
+        let is_there = |mark: &str| data.join(mark).try_exists().unwrap_or(true);
+        Ok(self.file()?.is_some() || MARKS.iter().any(|mark| is_there(mark)))
     }
 
     /// The address of the host that runs on the data folder.
