@@ -47,7 +47,7 @@ fn list(approvals: &[Approval], titles: &HashMap<String, String>) -> String {
         return "nothing waits for a person".to_owned();
     }
     let rows: Vec<_> = approvals.iter().map(|one| row(one, titles)).collect();
-    let next = "agree with: chorus approve ID; refuse with: chorus approve ID --deny --reason TEXT";
+    let next = "agree with: chorus approve ID; refuse with: chorus approve ID --deny";
     format!("{}{next}", table("", &["APPROVAL", "AGENT", "STATE", "WHAT", "EXPIRES"], &rows))
 }
 

@@ -268,7 +268,7 @@ fn tables_fit_a_terminal_of_80_columns() {
     join.args(["join", "--agent", "scout", "--runtime", "cmd:sleep 9", "--data"]);
     let _joined = Going::start(join.arg(host.data()));
     is_there(&host, "scout");
-    let lists: [&[&str]; 4] = [&["audit"], &["sessions"], &["approve"], &["token", "list"]];
+    let lists: [&[&str]; 3] = [&["audit"], &["sessions"], &["approve"]];
     for list in lists {
         let mut command = chorus();
         command.args(list).arg("--data").arg(host.data());

@@ -84,10 +84,13 @@ fn a_token_is_asked_for_once_the_host_is_there_and_is_not_shown() {
     // The prompt is no line; what is typed before the echo is off would be shown.
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     typed.write_all(format!("{}\r", token.trim()).as_bytes()).unwrap();
-    let mut seen = String::new();
-    login.wait(|line| line.contains("You are operator").then_some(()));
+    let seen = std::cell::RefCell::new(String::new());
+    login.wait(|line| {
+        seen.borrow_mut().push_str(line);
+        line.contains("You are operator").then_some(())
+    });
     assert!(login.child.wait().unwrap().success());
-    seen.extend(login.rest());
+    let seen = seen.into_inner();
     assert!(!seen.contains(token.trim()), "{seen}");
     let again = run(&mut at(home.path(), &["whoami"])).ok().out;
     assert!(again.starts_with("operator"), "{again}");
