@@ -140,6 +140,8 @@ commands! {
         Token = token;
         /// A new link that signs you in elsewhere
         Signin = signin;
+        /// Forget a host that `login` keeps, and end its token
+        Logout = logout;
         /// Who works together on what, in which channels
         #[command(subcommand)]
         Project = project;

@@ -1,6 +1,9 @@
 //! Asking a person who sits there before something that cannot be undone.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Read, Write};
+
+use chorus_core::model::error::Code;
+use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, tcgetattr, tcsetattr};
 
 use crate::failure::{Failure, Result};
 
@@ -17,7 +20,45 @@ pub(crate) fn confirm(question: &str, yes: bool) -> Result {
     if matches!(answer.to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Failure::usage("nothing was changed"))
+    Err(Failure::new(Code::ValidationError, "nothing was changed"))
+}
+
+/// Asks for a secret on the terminal, which does not show it. Without a terminal it is read as any line.
+pub(crate) fn secret(prompt: &str) -> Result<String> {
+    let stdin = std::io::stdin();
+    let Ok(before) = tcgetattr(&stdin) else { return line(prompt) };
+    let mut hidden = before.clone();
+    hidden.local_flags.remove(LocalFlags::ECHO | LocalFlags::ISIG);
+    // Ctrl-C ends the line instead of the process, which would leave the terminal without an echo.
+    hidden.control_chars[SpecialCharacterIndices::VEOL as usize] = INTERRUPT;
+    let cannot = |e: nix::errno::Errno| Failure::here("cannot use the terminal", e);
+    tcsetattr(&stdin, SetArg::TCSAFLUSH, &hidden).map_err(cannot)?;
+    let typed = unseen(prompt);
+    tcsetattr(&stdin, SetArg::TCSADRAIN, &before).map_err(cannot)?;
+    // The end of the line was not shown either.
+    let _ = writeln!(std::io::stderr());
+    let typed = typed.map_err(|e| Failure::here("cannot read the answer", e))?;
+    if typed.ends_with(&[INTERRUPT]) {
+        return Err(Failure::new(Code::ValidationError, "nothing was changed"));
+    }
+    Ok(String::from_utf8_lossy(&typed).trim().to_owned())
+}
+
+/// What Ctrl-C types.
+const INTERRUPT: u8 = 3;
+
+fn unseen(prompt: &str) -> std::io::Result<Vec<u8>> {
+    let mut terminal = std::io::stderr().lock();
+    write!(terminal, "{prompt}").and_then(|()| terminal.flush())?;
+    let (mut typed, mut byte) = (Vec::new(), [0]);
+    let mut input = std::io::stdin().lock();
+    while input.read(&mut byte)? == 1 && byte[0] != b'\n' {
+        typed.push(byte[0]);
+        if byte[0] == INTERRUPT {
+            break;
+        }
+    }
+    Ok(typed)
 }
 
 /// Asks on the terminal; gives what was typed, without the spaces around it.

@@ -44,6 +44,14 @@ impl Failure {
         self
     }
 
+    /// What to do next, if it is a refusal of one of these kinds.
+    pub(crate) fn next_if(mut self, codes: &[Code], next: impl FnOnce() -> String) -> Self {
+        if self.body.known().is_some_and(|code| codes.contains(&code)) {
+            self.next = Some(next());
+        }
+        self
+    }
+
     /// Standard output was closed, as `| head` does.
     pub(crate) fn no_reader() -> Self {
         Self { quiet: true, exit: 0, ..Self::new(Code::Internal, "standard output was closed") }
@@ -106,7 +114,11 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused { code, message, request_id, .. } => {
-                let next = code::from_name(&code).and_then(hint).map(str::to_owned);
+                let next = match message.contains(NOT_IN_IT) {
+                    true => Some("somebody in it lets you in with: chorus channel add CHANNEL YOU"),
+                    false => code::from_name(&code).and_then(hint),
+                };
+                let next = next.map(str::to_owned);
                 let body = ErrorBody { code, message, request_id };
                 Self { body, next, quiet: false, exit: 1 }
             }
@@ -117,13 +129,18 @@ impl From<Error> for Failure {
     }
 }
 
+/// What the host says to who speaks where it is not.
+const NOT_IN_IT: &str = "join the conversation first";
+
 /// What helps against a refusal, where the host cannot know how it was called.
 fn hint(code: Code) -> Option<&'static str> {
     match code {
-        Code::Unauthorized => {
-            Some("get a token with: chorus token issue --agent ID --role worker --data DIR")
-        }
-        Code::InsufficientAuthority => Some("use the operator's token: --data DIR of the host"),
+        Code::Unauthorized => Some(
+            "ask whoever runs the host for a new invitation, or run `chorus signin` on the host's machine",
+        ),
+        Code::InsufficientAuthority => Some(
+            "ask an operator; on the host's machine the operator's token is used with --data DIR",
+        ),
         _ => None,
     }
 }

@@ -3,8 +3,13 @@
 //! A running host leaves `host.json` (its address and process) and `operator.token` in its data folder, so
 //! that a command beside it needs nothing but the folder; `--url` and `--token` reach one elsewhere. What
 //! is not said by a flag or `CHORUS_*` comes from `chorus.toml`.
+//!
+//! Invariants: in a folder that is a workspace no command goes to another host by itself; and a folder's `host.json` is
+//! believed only while a host holds that folder, since folders come from elsewhere too.
 
-use std::io::ErrorKind;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use chorus_client::Client;
@@ -13,7 +18,7 @@ use chorus_server::config::basics::Basics;
 use chorus_server::config::load::{Loaded, Mistake, Written, load};
 use clap::Args;
 use nix::sys::signal::kill;
-use nix::unistd::Pid;
+use nix::unistd::{Pid, Uid};
 use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
@@ -22,6 +27,10 @@ use crate::profiles::{Profile, Profiles};
 /// Where a running host says how it is reached, in its data folder.
 pub(crate) const HOST_FILE: &str = "host.json";
 pub(crate) const CONFIG: &str = "chorus.toml";
+/// What a running host holds locked in its data folder.
+const LOCK_FILE: &str = "lock";
+/// A data folder with one of these is a host's, also while it does not run.
+const MARKS: [&str; 3] = ["chorus.db", "keys", HOST_FILE];
 const HEADING: &str = "Which host, and how to print";
 
 /// The options every command has.
@@ -117,14 +126,14 @@ impl Target {
         }
         match self.kept()? {
             Some(profile) => Ok(profile.url),
-            None => running_at(&self.data()?),
+            None => self.running(),
         }
     }
 
-    /// The profile that is meant: the one named; else the current one, where no data folder is named and no host runs here.
+    /// The profile that is meant: the one named; else the current one, where the folder at hand is no workspace.
     fn kept(&self) -> Result<Option<Profile>> {
         let name = given(&self.profile);
-        if name.is_none() && (self.names_a_folder() || running_at(&self.data()?).is_ok()) {
+        if name.is_none() && (self.names_a_folder() || self.is_in_workspace()?) {
             return Ok(None);
         }
         Ok(Profiles::read()?.chosen(name)?.cloned())
@@ -133,6 +142,42 @@ impl Target {
     fn names_a_folder(&self) -> bool {
         let variable = std::env::var_os("CHORUS_DATA");
         given_path(&self.data).is_some() || variable.is_some_and(|data| !data.is_empty())
+    }
+
+    /// Whether the folder at hand is a workspace, whose host is meant here even if it does not run. One that cannot be
+    /// looked into may be.
+    pub(crate) fn is_in_workspace(&self) -> Result<bool> {
+        let data = self.data()?;
+        let is_there = |mark: &str| data.join(mark).try_exists().unwrap_or(true);
+        Ok(self.file()?.is_some() || MARKS.iter().any(|mark| is_there(mark)))
+    }
+
+    /// The address of the host that runs on the data folder.
+    fn running(&self) -> Result<String> {
+        let data = self.data()?;
+        let is_named = self.names_a_folder() || given_path(&self.config).is_some();
+        if let Some(url) = running_at(&data, is_named)? {
+            return Ok(url);
+        }
+        let shown = data.display();
+        let next = if self.names_a_folder() {
+            format!("start one with: chorus serve --data {shown}")
+        } else if self.is_in_workspace()? {
+            let current = Profiles::read().ok().and_then(|profiles| profiles.current);
+            let other = match &current {
+                Some(name) => format!("or take the host you are signed in to: --profile {name}"),
+                None => {
+                    "or sign in to one elsewhere (chorus login LINK) and name it: --profile NAME"
+                        .to_owned()
+                }
+            };
+            format!("start it with: chorus serve, {other}")
+        } else {
+            let start = format!("start one with: chorus serve --data {shown}");
+            format!("{start}, or sign in to one elsewhere with: chorus login LINK")
+        };
+        let message = format!("no host runs on {shown}");
+        Err(Failure::new(Code::Unavailable, message).next(next))
     }
 
     /// The token of the flag or the variable.
@@ -165,7 +210,7 @@ impl Target {
     /// The host, as its operator.
     pub(crate) fn operator(&self) -> Result<Client> {
         let data = self.data()?;
-        let url = given(&self.url).map_or_else(|| running_at(&data), |url| Ok(url.to_owned()))?;
+        let url = given(&self.url).map_or_else(|| self.running(), |url| Ok(url.to_owned()))?;
         Ok(Client::new(&url, operator_token(&data)?)?)
     }
 }
@@ -185,22 +230,59 @@ pub(crate) fn mistaken(mistakes: Vec<Mistake>) -> Failure {
     failure.next("chorus config check says it line by line, docs/settings.md has all settings")
 }
 
-/// The address of the host that runs on a folder.
-fn running_at(data: &Path) -> Result<String> {
-    let none = || {
-        let message = format!("no host runs on {}", data.display());
-        let next = format!("start one with: chorus serve --data {}", data.display());
-        Failure::new(Code::Unavailable, message).next(next)
-    };
+/// The address of the host that runs on a folder, if one does. What the file says is believed while a host holds the folder's
+/// lock; and where nobody named the folder, if the file is this user's or root's.
+pub(crate) fn running_at(data: &Path, is_named: bool) -> Result<Option<String>> {
     let path = data.join(HOST_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
-        ErrorKind::PermissionDenied => not_yours(&path),
-        _ => none(),
-    })?;
-    let host: HostFile = serde_json::from_str(&text).map_err(|_| none())?;
+    let (mut text, owner) = match File::open(&path) {
+        Ok(file) => {
+            let owner = file.metadata().map(|found| found.uid());
+            (file, owner.map_err(|e| unreadable(&path, e))?)
+        }
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => return Err(not_yours(&path)),
+        Err(_) => return Ok(None),
+    };
+    let mut said = String::new();
+    text.read_to_string(&mut said).map_err(|e| unreadable(&path, e))?;
+    let Ok(host) = serde_json::from_str::<HostFile>(&said) else { return Ok(None) };
     // One that was killed has left its file behind.
-    let alive = !matches!(kill(Pid::from_raw(host.pid), None), Err(nix::errno::Errno::ESRCH));
-    if alive { Ok(host.url) } else { Err(none()) }
+    let is_alive = !matches!(kill(Pid::from_raw(host.pid), None), Err(nix::errno::Errno::ESRCH));
+    if !is_alive || !is_held(data) {
+        return Ok(None);
+    }
+    if !is_named && owner != Uid::effective().as_raw() && owner != 0 {
+        return Err(not_yours(&path));
+    }
+    Ok(Some(host.url))
+}
+
+/// Whether a host holds the folder. A link is no lock of this folder.
+fn is_held(data: &Path) -> bool {
+    let lock = data.join(LOCK_FILE);
+    let is_file = std::fs::symlink_metadata(&lock).is_ok_and(|found| found.is_file());
+    let Some(lock) = is_file.then(|| File::open(&lock).ok()).flatten() else { return false };
+    // Shared: two commands that look at once are no hosts to each other.
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Refuses a data folder that another user keeps for itself.
+pub(crate) fn must_be_open(data: &Path) -> Result {
+    for file in ["", LOCK_FILE, "chorus.db"] {
+        let path = data.join(file);
+        let opened = if file.is_empty() {
+            std::fs::read_dir(data).map(drop)
+        } else {
+            File::open(&path).map(drop)
+        };
+        if opened.is_err_and(|e| e.kind() == ErrorKind::PermissionDenied) {
+            return Err(not_yours(&path));
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, why: std::io::Error) -> Failure {
+    Failure::here(&format!("cannot read {}", path.display()), why)
 }
 
 /// The folder is another user's.

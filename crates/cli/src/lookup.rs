@@ -31,17 +31,24 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
     }
     let title = bare(name);
     let mut found: Vec<Channel> = client.channels().await?.channels;
-    let near = near(title, found.iter().filter(|one| !one.archived).map(shown));
-    found.retain(|channel| {
-        channel.kind == ConversationKind::Channel && bare(&channel.title) == title
-    });
+    let is_channel = |one: &Channel| one.kind == ConversationKind::Channel;
+    let open = found.iter().filter(|one| is_channel(one) && !one.archived);
+    let near = near(title, open.map(shown));
+    let is_direct = found.iter().any(|one| !is_channel(one) && bare(&one.title) == title);
+    found.retain(|channel| is_channel(channel) && bare(&channel.title) == title);
     if found.iter().any(|channel| !channel.archived) {
         found.retain(|channel| !channel.archived);
     }
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => {
-            let message = format!("no channel is called {:?}", line(title));
+            let title = line(title);
+            if is_direct {
+                let why = format!("{title:?} is a direct conversation, which is named by its id");
+                let next = "see: chorus channel list --mail";
+                return Err(Failure::new(Code::NotFound, why).next(next));
+            }
+            let message = format!("no channel is called {title:?}");
             let next = match near.as_slice() {
                 [] => "see: chorus channel list".to_owned(),
                 near => format!("did you mean {}?", near.join(" or ")),
@@ -59,12 +66,43 @@ pub(crate) async fn channel(client: &Client, name: &str) -> Result<Channel> {
 
 /// The names most like this one, the nearest first; none where none is like it.
 pub(crate) fn near(name: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let score = |other: &str| strsim::normalized_damerau_levenshtein(name, bare(other));
+    let name = name.to_lowercase();
+    let score =
+        |other: &str| strsim::normalized_damerau_levenshtein(&name, &bare(other).to_lowercase());
     let mut scored: Vec<_> = names.map(|other| (score(&other), other)).collect();
     scored.retain(|(score, _)| *score >= 0.5);
     scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     scored.truncate(3);
     scored.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The names as the host takes them, once it is known that each is of a member: asked before anything is made.
+pub(crate) async fn members(client: &Client, names: &[String]) -> Result<Vec<String>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = client.members().await?.members;
+    names.iter().map(|name| known_member(&known, member(name)).map(str::to_owned)).collect()
+}
+
+/// As [`members`], of one.
+pub(crate) async fn known(client: &Client, name: &str) -> Result<String> {
+    let known = client.members().await?.members;
+    known_member(&known, member(name)).map(str::to_owned)
+}
+
+fn known_member<'a>(known: &[Member], name: &'a str) -> Result<&'a str> {
+    let is = |member: &Member| member.id == name || member.handle.eq_ignore_ascii_case(name);
+    if known.iter().any(is) {
+        return Ok(name);
+    }
+    let near = near(name, known.iter().map(|member| member.id.clone()));
+    let missing = Failure::new(Code::NotFound, format!("no member is called {:?}", line(name)));
+    let list = "see: chorus member list";
+    Err(match near.first() {
+        Some(near) => missing.next(format!("did you mean {}? {list}", line(near))),
+        None => missing.next(list),
+    })
 }
 
 /// The project's id: `prj_…` as it is, or the one project of exactly that title.

@@ -9,6 +9,7 @@ mod ask;
 mod commands;
 mod demo;
 
+mod ended;
 mod help;
 mod host;
 mod lookup;
@@ -76,11 +77,26 @@ fn explain(wrong: &clap::Error) -> ExitCode {
     if !wrong.use_stderr() || !std::env::args().any(|argument| argument == "--json") {
         wrong.exit();
     }
-    let text = wrong.to_string();
-    let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let failure = Failure::usage(what);
+    let failure = Failure::usage(sentence(&wrong.to_string()));
     failure.print(true, true);
     ExitCode::from(failure.exit_code())
+}
+
+/// What clap says on several lines, up to the usage, on one: `the following … were not provided: <CHANNEL>, <TEXT>...`
+fn sentence(text: &str) -> String {
+    let mut said = String::new();
+    for line in text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")) {
+        let line = line.trim_start_matches("error: ");
+        match said.chars().next_back() {
+            _ if line.is_empty() || line.starts_with("For more information") => continue,
+            None => {}
+            Some(':') => said.push(' '),
+            Some(_) if line.starts_with("tip:") => said.push_str("; "),
+            Some(_) => said.push_str(", "),
+        }
+        said.push_str(line);
+    }
+    said
 }
 
 async fn run(cli: Cli) -> Result {
@@ -107,4 +123,27 @@ async fn with_whole_ids(cli: Cli) -> Result<Cli> {
         }
     }
     read(words).map_err(|wrong| Failure::usage(wrong.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: OPS-483
+    #[test]
+    fn what_is_wrong_with_a_command_line_is_one_sentence() {
+        let said = |words: &[&str]| {
+            let words = words.iter().map(|word| OsString::from(*word)).collect();
+            sentence(&read(words).err().map(|wrong| wrong.to_string()).unwrap_or_default())
+        };
+        assert_eq!(
+            said(&["chorus", "post"]),
+            "the following required arguments were not provided: <CHANNEL>, <TEXT>..."
+        );
+        let unknown = said(&["chorus", "post", "a", "b", "--previw"]);
+        assert_eq!(
+            unknown,
+            "unexpected argument '--previw' found; tip: a similar argument exists: '--preview'"
+        );
+    }
 }

@@ -1,8 +1,10 @@
 //! Hosts that this user is signed in to, kept in the user's configuration folder.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +37,7 @@ impl std::fmt::Debug for Profile {
 impl Profiles {
     pub(crate) fn read() -> Result<Self> {
         let Some(path) = path() else { return Ok(Self::default()) };
-        match std::fs::read_to_string(&path) {
+        match fs::read_to_string(&path) {
             Ok(text) => toml::from_str(&text).map_err(|e| {
                 let what =
                     format!("{} is not as chorus login writes it: {}", path.display(), e.message());
@@ -46,21 +48,25 @@ impl Profiles {
         }
     }
 
-    /// Keeps them where nobody else can read them; says where.
-    pub(crate) fn write(&self) -> Result<PathBuf> {
-        let path = path().ok_or_else(|| {
-            Failure::usage("there is no home folder to keep the token in")
-                .next("set HOME or XDG_CONFIG_HOME, or give --url and --token to each command")
-        })?;
-        let failed =
-            |e: std::io::Error| Failure::here(&format!("cannot write {}", path.display()), e);
-        let folder = path.parent().map(ToOwned::to_owned).unwrap_or_default();
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        let text = toml::to_string(self).map_err(|e| Failure::here("cannot write profiles", e))?;
-        let mut file =
-            tempfile::Builder::new().prefix(".profiles").tempfile_in(&folder).map_err(failed)?;
-        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
-        file.persist(&path).map_err(|e| failed(e.error))?;
+    /// Whether a change could be kept: they can be read, and written to their folder.
+    pub(crate) fn can_change() -> Result {
+        let path = place()?;
+        let _held = hold(&path)?;
+        Self::read()?;
+        temporary(&path).map(drop)
+    }
+
+    /// Changes them, alone among the commands of this user, and keeps them where nobody else can read them; says where.
+    pub(crate) fn change(change: impl FnOnce(&mut Self)) -> Result<PathBuf> {
+        let path = place()?;
+        let _held = hold(&path)?;
+        let mut profiles = Self::read()?;
+        change(&mut profiles);
+        let text =
+            toml::to_string(&profiles).map_err(|e| Failure::here("cannot write profiles", e))?;
+        let mut file = temporary(&path)?;
+        file.write_all(text.as_bytes()).map_err(|e| unwritten(&path, e))?;
+        file.persist(&path).map_err(|e| unwritten(&path, e.error))?;
         Ok(path)
     }
 
@@ -79,6 +85,42 @@ impl Profiles {
         };
         Err(Failure::usage(format!("no profile is called {name:?}")).next(next))
     }
+}
+
+/// Held by the command that changes the profiles, beside them: they are replaced whole.
+const LOCK_FILE: &str = "profiles.lock";
+
+fn hold(path: &Path) -> Result<File> {
+    let folder = folder(path);
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let held = made.and_then(|()| {
+        let mut open = OpenOptions::new();
+        let lock = open.create(true).truncate(false).write(true).mode(0o600);
+        let lock = lock.open(folder.join(LOCK_FILE))?;
+        lock.lock().map(|()| lock)
+    });
+    held.map_err(|e| unwritten(path, e))
+}
+
+fn temporary(path: &Path) -> Result<tempfile::NamedTempFile> {
+    let made = tempfile::Builder::new().prefix(".profiles").tempfile_in(folder(path));
+    made.map_err(|e| unwritten(path, e))
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
+fn unwritten(path: &Path, why: std::io::Error) -> Failure {
+    let failure = Failure::here(&format!("cannot write {}", path.display()), why);
+    failure.next("mend that, or give --url and --token to each command")
+}
+
+fn place() -> Result<PathBuf> {
+    path().ok_or_else(|| {
+        Failure::usage("there is no home folder to keep the token in")
+            .next("set HOME or XDG_CONFIG_HOME, or give --url and --token to each command")
+    })
 }
 
 fn path() -> Option<PathBuf> {

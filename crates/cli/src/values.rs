@@ -25,11 +25,27 @@ pub(crate) fn span(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// Seconds, or a span of time.
+pub(crate) fn seconds(text: &str) -> Result<u32, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let seconds = span(text).map_err(|wrong| format!("seconds, or {wrong}"))?.as_secs();
+    u32::try_from(seconds).map_err(|_| "that is too long".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
     use super::*;
+
+    // covers: OPS-483
+    #[test]
+    fn seconds_are_a_number_or_a_span() {
+        assert_eq!((seconds("0"), seconds("90"), seconds("5m")), (Ok(0), Ok(90), Ok(300)));
+        assert!(seconds("soon").is_err() && seconds("-1").is_err());
+    }
 
     #[test]
     fn spans_are_read() {

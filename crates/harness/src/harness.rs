@@ -66,6 +66,8 @@ struct Harness {
     turns: Turns,
     connection: Option<Connection>,
     session: Option<String>,
+    /// What was open when the harness before this one ended was taken up. That waits for the host, which may be the wrong one.
+    recovered: bool,
     /// The host could not be reached when it was last tried.
     away: bool,
     /// Failed or short connections in a row.
@@ -96,7 +98,6 @@ pub(crate) async fn run(
     let (done, mut finished) = mpsc::unbounded_channel();
     let (link, mut said) = mpsc::channel(link::QUEUE);
     let mut harness = Harness::new(options, clock, journal, done, link)?;
-    harness.recover()?;
     harness.connect(Duration::ZERO)?;
     let mut prune = tokio::time::interval(PRUNE);
     tokio::pin!(shutdown);
@@ -146,6 +147,7 @@ impl Harness {
             turns: Turns::new(rules),
             connection: None,
             session,
+            recovered: false,
             away: false,
             failures: 0,
             up_since: Instant::now(),
@@ -159,8 +161,11 @@ impl Harness {
         })
     }
 
-    /// Takes up what was open when the harness before this one ended.
+    /// Takes up what was open when the harness before this one ended, once.
     fn recover(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.recovered, true) {
+            return Ok(());
+        }
         for entry in self.journal.unanswered()? {
             match serde_json::from_str::<Deliver>(&entry.delivery) {
                 Ok(delivery) => {

@@ -1,7 +1,7 @@
 //! The agent's side of Chorus: what takes deliveries from the host's C2A transport, turns them into turns of a
 //! runtime, and brings back replies and dispositions.
 //!
-//! Invariants: a delivery is on disk before it is acknowledged, and a reply before it is sent ([`journal`]);
+//! Invariants: a state folder is of one workspace; a delivery is on disk before it is acknowledged, and a reply before it is sent ([`journal`]);
 //! what to run, when, is decided without I/O ([`turns`]); a runtime gets the token of its turn and never the
 //! agent's own ([`runtime`]). The protocol is `spec/attention.md`; the command contract is there too.
 //!

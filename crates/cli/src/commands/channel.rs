@@ -15,7 +15,7 @@ use self::show::{indexed, list, one};
 use super::Context;
 use crate::failure::Result;
 use crate::lookup;
-use crate::values::{span, word};
+use crate::values::{seconds, span, word};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -151,11 +151,11 @@ pub(crate) enum Args {
         /// Turns of agents that a person's message pays for
         #[arg(long, value_name = "N")]
         turns: Option<u16>,
-        /// How long an agent that spoke rests, unless it is addressed
-        #[arg(long, value_name = "SECONDS")]
+        /// How long an agent that spoke rests, unless it is addressed: 90s, 5m, or seconds
+        #[arg(long, value_name = "SPAN", value_parser = seconds)]
         cooldown: Option<u32>,
         /// How long a turn waits to be taken up before it goes to the next agent
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "SPAN", value_parser = seconds)]
         acceptance: Option<u32>,
         /// Stimuli that wait at most
         #[arg(long, value_name = "N")]
@@ -166,8 +166,8 @@ pub(crate) enum Args {
         /// Such subjects that are alive at once
         #[arg(long, value_name = "N")]
         max_active_roots: Option<u16>,
-        /// Quiet after such a subject before the next
-        #[arg(long, value_name = "SECONDS")]
+        /// Quiet after such a subject before the next: 90s, 5m, or seconds
+        #[arg(long, value_name = "SPAN", value_parser = seconds)]
         quiet: Option<u32>,
         /// Whether agents behind connection strings may have callbacks with which they speak unasked
         #[arg(long)]
@@ -211,7 +211,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 description,
                 purpose,
                 visibility: private.then_some(Visibility::Private.into()),
-                members: members.iter().map(|m| lookup::member(m).to_owned()).collect(),
+                members: lookup::members(&client, &members).await?,
                 stream,
                 replies: replies.map(Into::into),
             };
@@ -230,10 +230,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Show { channel } => lookup::conversation(&client, &channel).await?,
         Args::Add { channel, members, participation } => {
             let id = lookup::conversation(&client, &channel).await?;
-            for member in &members {
+            for member in &lookup::members(&client, &members).await? {
                 let put =
                     SeatPut { participation: participation.map(Into::into), ..SeatPut::default() };
-                client.seat(&id, lookup::member(member), &put).await?;
+                client.seat(&id, member, &put).await?;
             }
             id
         }

@@ -33,6 +33,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let usage = Failure::usage("chat is for a person at a terminal");
         return Err(usage.next("use chorus post and chorus tail"));
     }
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if is_dumb || !std::io::stdout().is_terminal() {
+        let usage = Failure::usage(
+            "chat needs a terminal on which the cursor moves; TERM says that this is none",
+        );
+        return Err(usage.next("use chorus post and chorus tail"));
+    }
     let client = context.client_as(args.act_as.as_deref()).await?;
     let channel = lookup::channel(&client, &args.channel).await?;
     let title = lookup::shown(&channel);
@@ -41,7 +48,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     for event in &past {
         context.print.text(&lines::event(&context.print, &titles, event))?;
     }
-    context.print.note("type a message; @NAME asks somebody; Ctrl-D ends");
+    context.print.note("type a message; @NAME asks somebody; /help; Ctrl-D ends");
 
     let failed = |error: ReadlineError| Failure::here("cannot use the terminal", error);
     let mut editor = DefaultEditor::new().map_err(failed)?;
@@ -59,17 +66,32 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     });
     let (tell, mut told) = mpsc::channel(256);
     tokio::spawn(tail::follow(client.clone(), channel.id.clone(), head, true, tell));
-    let mut room = Room { context, titles, printer, answering: HashSet::new() };
+    let mut room = Room { context, titles, printer, answering: HashSet::new(), away: false };
     loop {
         tokio::select! {
             Some(news) = told.recv() => room.news(news)?,
             typed = said.recv() => match typed {
                 Some(typed) if typed.trim().is_empty() => {}
+                Some(typed) if is_command(&typed) => match typed.trim() {
+                    "/quit" => return Ok(()),
+                    "/help" => room.dim(HELP)?,
+                    other => room.dim(&format!("there is no {}; {HELP}", line(other)))?,
+                },
+                Some(typed) if typed.starts_with("//") => {
+                    room.post(&client, &channel.id, typed[1..].to_owned()).await?;
+                }
                 Some(typed) => room.post(&client, &channel.id, typed).await?,
                 None => return Ok(()),
             },
         }
     }
+}
+
+const HELP: &str = "/help shows this, /quit ends; //TEXT says /TEXT; everything else is said";
+
+/// A line that is for this program and is not said.
+fn is_command(typed: &str) -> bool {
+    typed.starts_with('/') && !typed.starts_with("//")
 }
 
 /// What says that somebody is at work.
@@ -82,6 +104,8 @@ struct Room<'a, P> {
     printer: P,
     /// Agents that are at work, and were shown to be.
     answering: HashSet<String>,
+    /// The host was away when it was last tried.
+    away: bool,
 }
 
 impl<P: ExternalPrinter> Room<'_, P> {
@@ -92,8 +116,11 @@ impl<P: ExternalPrinter> Room<'_, P> {
             // Receipts and typing are for pages that are looked at.
             News::Activity(..) => Ok(()),
             News::Failed(error) => Err(error.into()),
-            News::Away(true) => self.dim("the host is away; waiting for it"),
-            News::Away(false) => Ok(()),
+            News::Away(is) if is != self.away => {
+                self.away = is;
+                self.dim(tail::presence(is))
+            }
+            News::Away(_) => Ok(()),
         }
     }
 

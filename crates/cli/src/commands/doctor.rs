@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::serve::Database;
 use crate::failure::{Failure, Result};
+use crate::host::must_be_open;
 use crate::print::line;
 use crate::progress::Progress;
 
@@ -29,6 +30,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let (place, data, keys) = args.database.place_and_keys(context)?;
     let keys = args.keys.or(keys);
+    must_be_open(&data)?;
     if matches!(place, Place::Folder { .. }) && !data.is_dir() {
         let none =
             Failure::new(Code::NotFound, format!("there is no data folder {}", data.display()));

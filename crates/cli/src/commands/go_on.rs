@@ -1,12 +1,14 @@
 //! `chorus continue`: lets agents go on that have talked for as long as they may without a person; without a
 //! place, what waits for that.
 
+use std::collections::HashMap;
+
 use chorus_wire::rest::pauses::{Continued, Pause, Pauses};
 
 use super::Context;
 use crate::failure::Result;
-use crate::lookup;
 use crate::print::{line, table};
+use crate::{lookup, short_ids};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -26,15 +28,20 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     } else {
         client.go_on(&lookup::conversation(&client, &place).await?).await?
     };
-    context.print.show(&done, one)
+    let titles = lookup::titles(&client).await?;
+    context.print.show(&done, |done| one(done, &titles))
 }
 
-fn one(done: &Continued) -> String {
-    let place = done.thread_id.as_ref().unwrap_or(&done.conversation);
+fn one(done: &Continued, titles: &HashMap<String, String>) -> String {
+    let place = titles.get(&done.conversation).unwrap_or(&done.conversation);
+    let place = match &done.thread_id {
+        Some(thread) => format!("{} of {place}", short_ids::shown(thread)),
+        None => place.clone(),
+    };
     if done.was_paused {
-        return format!("agents go on in {}", line(place));
+        return format!("agents go on in {place}");
     }
-    format!("agents have not paused in {}; nothing was changed", line(place))
+    format!("agents have not paused in {place}; nothing was changed")
 }
 
 fn list(pauses: &Pauses) -> String {

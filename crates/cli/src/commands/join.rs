@@ -9,8 +9,10 @@ use std::time::Duration;
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
+use chorus_harness::journal::Journal;
 use chorus_harness::{Allow, Error, Knocks, Notice, Options, Program, Runtime};
 use chorus_wire::rest::channels::SeatPut;
+use chorus_wire::rest::index::ListIndex;
 use chorus_wire::rest::tokens::NewToken;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -20,6 +22,7 @@ use crate::ask::line;
 use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::lookup;
+use crate::print::line as shown;
 use crate::printer::Printer;
 use crate::values::span;
 
@@ -104,26 +107,62 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     options.turn_timeout = args.timeout;
     let watch = args.while_parent_lives;
     options.notices = Some(tell_of_host(context.print));
-    seat(&options.agent, &args.channel, context).await?;
+    seat(&options, &args.channel, context).await?;
     keep_joined(options, watch, context).await
 }
 
-/// Puts the agent into the channels that were named, and one that is new into #general, so that it can be asked at once.
-async fn seat(agent: &str, named: &[String], context: &Context) -> Result {
-    let client = context.target.client()?;
-    match lookup::agent(&client, agent).await {
-        Ok(Some(_)) if named.is_empty() => return Ok(()),
-        Ok(Some(_)) => {}
-        Ok(None) => lookup::make_agent(&client, agent).await?,
+/// Puts the agent into the channels that were named, and one that is new into #general, so that it can be asked at once. What
+/// may be refused is asked before anything is made.
+async fn seat(options: &Options, named: &[String], context: &Context) -> Result {
+    let (client, agent) = (context.target.client()?, options.agent.as_str());
+    let workspace = match client.whoami().await.map_err(Failure::from) {
+        Ok(me) => me.workspace_id,
         // The host may come up later; the harness tries until it does.
         Err(failure) if failure.is_unreachable() && named.is_empty() => return Ok(()),
         Err(failure) => return Err(failure),
+    };
+    Journal::may_belong_to(&options.state, &workspace)
+        .map_err(|e| Failure::new(Code::Conflict, e.to_string()))?;
+    let is_new = lookup::agent(&client, agent).await?.is_none();
+    if !is_new && named.is_empty() {
+        return Ok(());
     }
-    for channel in lookup::channels_or_general(&client, named).await? {
-        client.seat(&channel, agent, &SeatPut::default()).await?;
+    let channels = lookup::channels_or_general(&client, named).await?;
+    let operators = |failure: Failure| asks_operator(failure, agent);
+    if is_new {
+        lookup::make_agent(&client, agent).await.map_err(operators)?;
+    }
+    for channel in channels {
+        let seated = client.seat(&channel, agent, &SeatPut::default()).await;
+        seated.map_err(|error| operators(error.into()))?;
         let title = lookup::shown(&client.channel(&channel).await?);
         context.print.note(&format!(
             "{agent} is in {title}; ask it there: chorus post '{title}' '@{agent} …'"
+        ));
+    }
+    Ok(())
+}
+
+/// Says who may do what the caller may not.
+fn asks_operator(failure: Failure, agent: &str) -> Failure {
+    let agent = shown(agent);
+    failure.next_if(&[Code::InsufficientAuthority, Code::Forbidden], || {
+        format!(
+            "ask an operator to put {agent} into a channel (chorus channel add CHANNEL {agent}) and for its token (chorus \
+             token issue --agent {agent} --role worker), and give that with --token"
+        )
+    })
+}
+
+/// Says how it can be asked, where an agent is in no channel.
+async fn must_be_somewhere(options: &Options, context: &Context) -> Result {
+    let client = Client::new(&options.url, options.token.as_str())?;
+    // Where the host is away, it is told of that.
+    let Ok(index) = client.index(&ListIndex::default()).await else { return Ok(()) };
+    if index.channels.is_empty() {
+        let agent = shown(&options.agent);
+        context.print.note(&format!(
+            "{agent} is in no channel, and nobody can ask it: chorus channel add CHANNEL {agent}"
         ));
     }
     Ok(())
@@ -145,6 +184,7 @@ fn tell_of_host(print: Printer) -> mpsc::UnboundedSender<Notice> {
 
 /// Runs the harness; with a new token when one that was issued here has run out.
 async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Result {
+    let mut is_first = true;
     loop {
         let (token, issued) = tokio::select! {
             token = token_for(&options.agent, context) => token?,
@@ -168,6 +208,9 @@ async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Re
                 }
             }
         })?;
+        if std::mem::take(&mut is_first) {
+            must_be_somewhere(&options, context).await?;
+        }
         // Stopped by a signal, it ends its runs and leaves the rest to the next harness.
         let ran = chorus_harness::run(options.clone(), ended(watch)).await;
         match ran {
@@ -192,7 +235,8 @@ async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
         }
         (Ok(_), _) => {
             lookup::agent(&client, agent).await?;
-            Ok((issue(agent, &client).await?, true))
+            let issued = issue(agent, &client).await;
+            Ok((issued.map_err(|failure| asks_operator(failure, agent))?, true))
         }
         // The host may come up later; the harness tries until it does.
         (Err(chorus_client::Error::Unreachable { .. }), Some(token)) => Ok((token, false)),

@@ -23,28 +23,37 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
-    let (url, token) = match is_link(&args.link) {
-        true => {
-            let signed_in = chorus_client::sign_in(&args.link, args.display_name).await?;
-            (args.link.clone(), signed_in.token)
+    let url = host_of(&args.link);
+    // A link works once: it is not used up for a token that cannot be kept.
+    Profiles::can_change()?;
+    let token = match is_link(&args.link) {
+        true => chorus_client::sign_in(&args.link, args.display_name).await?.token,
+        false => {
+            // Nobody is asked for a token of a host that is not there.
+            Client::new(&url, "")?.ready().await?;
+            context.target.given_token().map_or_else(asked, Ok)?
         }
-        false => (args.link.clone(), context.target.given_token().map_or_else(asked, Ok)?),
     };
-    let url = host_of(&url);
     let client = Client::new(&url, token.as_str())?;
     // Nothing is kept that does not work.
     let member = client.whoami().await?.member.id;
     let name = args.called.unwrap_or_else(|| name_of(client.base_url()));
-    let mut profiles = Profiles::read()?;
     let url = client.base_url().trim_end_matches('/').to_owned();
     let profile = Profile { url: url.clone(), member: member.clone(), token };
-    profiles.profiles.insert(name.clone(), profile);
-    profiles.current = Some(name.clone());
-    let path = profiles.write()?;
+    let path = Profiles::change(|profiles| {
+        profiles.profiles.insert(name.clone(), profile);
+        profiles.current = Some(name.clone());
+    })?;
+    // Where a workspace is at hand, commands go to its host.
+    let here = if context.target.is_in_workspace()? {
+        format!(" --profile {name}")
+    } else {
+        String::new()
+    };
     let shown = json!({"profile": name, "url": url, "member": member, "file": path});
     context.print.show(&shown, |_| {
         let path = path.display();
-        format!("You are {} at {url} (kept in {path}). Next: chorus status", line(&member))
+        format!("You are {} at {url} (kept in {path}). Next: chorus status{here}", line(&member))
     })
 }
 
@@ -65,7 +74,7 @@ fn name_of(url: &str) -> String {
 }
 
 fn asked() -> Result<String> {
-    let token = ask::line("Token: ")?;
+    let token = ask::secret("Token: ")?;
     if token.is_empty() {
         let usage = Failure::usage("a token is needed to sign in");
         return Err(usage.next("ask the operator for a link: chorus invite YOUR_NAME"));

@@ -72,7 +72,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let author = message.as_ref().map(|message| message.author.id.clone());
         open.push(Open { delivery, author, text: message.as_ref().map(lines::said) });
     }
-    let mentions = mentions(&client, &member, &open).await?;
+    let events: Vec<_> = open.iter().map(|one| one.delivery.event_id.as_str()).collect();
+    let mentions = mentions(&client, &member, &events).await?;
     let mail = Mail { member, open, mentions, paused };
     let titles = lookup::titles(&client).await?;
     context.print.show(&mail, |mail| {
@@ -120,7 +121,7 @@ fn waiting(one: &Open, place: &str) -> String {
 }
 
 /// What was meant for the member after its cursor, besides what is open anyway.
-async fn mentions(client: &Client, member: &str, open: &[Open]) -> Result<Vec<Event>> {
+pub(super) async fn mentions(client: &Client, member: &str, open: &[&str]) -> Result<Vec<Event>> {
     let mut found = Vec::new();
     for channel in client.channels().await?.channels {
         let read = match client.cursor(&channel.id).await {
@@ -140,7 +141,7 @@ async fn mentions(client: &Client, member: &str, open: &[Open]) -> Result<Vec<Ev
                 let me = told.member == member;
                 me && matches!(*told.directedness, Directedness::ToMe | Directedness::ToMyRole)
             });
-            meant && !open.iter().any(|one| one.delivery.event_id == event.event_id)
+            meant && !open.contains(&event.event_id.as_str())
         }));
     }
     found.sort_by_key(|event| event.created_at);

@@ -91,13 +91,14 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 identities: Some(fields.identity).filter(|given| !given.is_empty()),
                 lead,
             };
-            let member = client.change_member(lookup::member(&id), &patch).await?;
+            let id = lookup::known(&client, &id).await?;
+            let member = client.change_member(&id, &patch).await?;
             context.print.show(&member, one)
         }
         Args::Remove { id } => {
-            let id = lookup::member(&id);
-            client.remove_member(id).await?;
-            context.print.show(&json!({ "removed": id }), |_| format!("removed {}", line(id)))
+            let id = lookup::known(&client, &id).await?;
+            client.remove_member(&id).await?;
+            context.print.show(&json!({ "removed": id }), |_| format!("removed {}", line(&id)))
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod chat;
 pub(crate) mod init;
 pub(crate) mod invite;
 pub(crate) mod login;
+pub(crate) mod logout;
 pub(crate) mod signin;
 pub(crate) mod status;
 pub(crate) mod whoami;
@@ -84,7 +85,8 @@ impl Context {
         let client = self.target.client()?;
         let Some(member) = act_as else { return Ok(client) };
         // Issuing a token makes the member when it is new; a slip of the pen should not.
-        let member = client.member(lookup::member(member)).await?;
+        let member = lookup::known(&client, member).await?;
+        let member = client.member(&member).await?;
         let new = NewToken {
             agent: member.id,
             role: Authority::Worker.into(),

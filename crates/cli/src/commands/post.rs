@@ -1,12 +1,15 @@
 //! `chorus post`: say something in a channel; or, with `--preview`, see who would be told of it.
 
+use chorus_client::Client;
 use chorus_core::model::attention::Directedness;
 use chorus_wire::part::Part;
+use chorus_wire::rest::members::Agent;
 use chorus_wire::rest::messages::{NewMessage, Posted, Visibility};
 use serde::Deserialize;
 
 use super::{Context, asset};
 use crate::failure::{Failure, Result};
+use crate::print::line;
 use crate::values::word;
 use crate::{lines, lookup, short_ids};
 
@@ -106,7 +109,37 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         });
     }
     let posted = client.post(&message).await?;
-    context.print.show(&posted, receipt)
+    let offline = match context.print.json {
+        true => Vec::new(),
+        // What was said is said, whatever becomes of this question.
+        false => offline(&client, &posted).await.unwrap_or_default(),
+    };
+    context.print.show(&posted, |posted| receipt(posted) + &offline.concat())
+}
+
+/// A line for each agent that was told and is not there to hear it. Those behind connection strings have no session.
+async fn offline(client: &Client, posted: &Posted) -> Result<Vec<String>> {
+    let is_told = |agent: &Agent| posted.told.iter().any(|told| told.member == agent.member.id);
+    if posted.told.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut agents = client.agents().await?.agents;
+    agents.retain(|agent| !agent.online && is_told(agent));
+    if agents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let behind = match client.endpoints().await {
+        Ok(all) => all.endpoints,
+        Err(_) => Vec::new(),
+    };
+    agents.retain(|agent| behind.iter().all(|endpoint| endpoint.member != agent.member.id));
+    let line = |agent: &Agent| {
+        let id = line(&agent.member.id);
+        format!(
+            "\n  {id} is offline; it is told when it joins: chorus join --agent {id} --runtime …"
+        )
+    };
+    Ok(agents.iter().map(line).collect())
 }
 
 fn receipt(posted: &Posted) -> String {

@@ -36,9 +36,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.target.client()?;
     let name = match args {
         Args::Create { name, members } => {
+            let members = lookup::members(&client, &members).await?;
             let name = client.add_role(lookup::member(&name)).await?.name;
             for member in &members {
-                client.add_to_role(&name, lookup::member(member)).await?;
+                client.add_to_role(&name, member).await?;
             }
             name
         }
@@ -48,8 +49,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         }
         Args::Add { name, members } => {
             let name = lookup::member(&name).to_owned();
-            for member in &members {
-                client.add_to_role(&name, lookup::member(member)).await?;
+            for member in &lookup::members(&client, &members).await? {
+                client.add_to_role(&name, member).await?;
             }
             name
         }

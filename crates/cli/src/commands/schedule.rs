@@ -1,7 +1,7 @@
 //! `chorus schedule`: what a channel is asked again and again.
 
 use chorus_wire::rest::schedules::{NewSchedule, Schedule, SchedulePatch};
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 use serde_json::json;
 
 use super::Context;
@@ -26,11 +26,15 @@ pub(crate) enum Args {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(
+    group = ArgGroup::new("when").required(true).args(["cron", "every"]),
+    override_usage = "chorus schedule add <CHANNEL> <TEXT> --cron <CRON> [OPTIONS]\n       chorus schedule add <CHANNEL> <TEXT> --every <EVERY> [OPTIONS]"
+)]
 pub(crate) struct New {
     channel: String,
     text: String,
     /// Five fields: minute, hour, day of the month, month, day of the week
-    #[arg(long, required_unless_present = "every", conflicts_with = "every")]
+    #[arg(long)]
     cron: Option<String>,
     /// Whose clocks these are, such as Europe/Oslo
     #[arg(

@@ -1,11 +1,12 @@
 //! `chorus serve`: the host on a lasting folder, until Ctrl-C or SIGTERM.
 
 use std::io::{ErrorKind, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use chorus_core::model::error::Code;
 use chorus_server::config::Settings;
 use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::Telemetry;
@@ -19,7 +20,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
 use crate::failure::{Failure, Result};
-use crate::host::{given, mistaken};
+use crate::host::{given, mistaken, must_be_open, running_at};
 use crate::port;
 use crate::printer::Printer;
 
@@ -131,11 +132,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let files = files::raise();
     tracing::info!(before = files.before, now = files.now, "open files");
     let data = config.data.clone();
+    must_be_open(&data)?;
     let _too_large = heed_file_sizes()?;
     // Before anybody is told that it is up: whoever was told may stop it.
     let mut signals = Signals::listen()?;
     let exposed = exposed(&config);
-    let running = Host::start(config).await.map_err(not_started)?;
+    let running = Host::start(config).await.map_err(|error| not_started(error, &data))?;
     let greeting = greet(context.print, &running, data)?;
     if exposed {
         context.print.note(
@@ -178,9 +180,18 @@ fn exposed(config: &Config) -> bool {
         && !config.public_url.as_ref().is_some_and(is_https)
 }
 
-fn not_started(error: StartError) -> Failure {
+fn not_started(error: StartError, data: &Path) -> Failure {
+    let is_taken = match &error {
+        StartError::Listen { why, .. } => why.kind() == ErrorKind::AddrInUse,
+        StartError::Store(_) => true,
+        _ => false,
+    };
+    if is_taken && let Ok(Some(url)) = running_at(data, true) {
+        let why = format!("the host of {} runs already, at {url}", data.display());
+        return Failure::new(Code::Conflict, why).next("see: chorus status");
+    }
     match error {
-        StartError::Listen { addr, why } if why.kind() == ErrorKind::AddrInUse => port::taken(addr),
+        StartError::Listen { addr, .. } if is_taken => port::taken(addr),
         error => Failure::here("cannot serve", error),
     }
 }

@@ -4,7 +4,7 @@ use chorus_wire::rest::sessions::Session;
 
 use super::Context;
 use crate::failure::Result;
-use crate::print::{date, line, table};
+use crate::print::{line, span, table};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {}
@@ -14,7 +14,17 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
     context.print.show(&sessions, |all| list(&all.sessions))
 }
 
+/// How it is, in a word; of one that is connected nobody asks whether it could be resumed.
+fn state(session: &Session) -> &'static str {
+    match (session.connected, session.resumable) {
+        (true, _) => "connected",
+        (false, true) => "resumable",
+        (false, false) => "gone",
+    }
+}
+
 fn list(sessions: &[Session]) -> String {
+    let now = jiff::Timestamp::now().as_millisecond();
     let rows: Vec<_> = sessions
         .iter()
         .map(|session| {
@@ -22,15 +32,14 @@ fn list(sessions: &[Session]) -> String {
                 session.id.clone(),
                 line(&session.member),
                 line(&session.runtime),
-                if session.connected { "connected" } else { "gone" }.to_owned(),
-                if session.resumable { "resumable" } else { "" }.to_owned(),
-                date(session.seen_at.0),
+                state(session).to_owned(),
+                format!("{} ago", span(now.saturating_sub(session.seen_at.0.0).max(0))),
             ]
         })
         .collect();
     table(
-        "no sessions; an agent has one once it is joined: chorus join --agent ID --runtime …",
-        &["SESSION", "MEMBER", "RUNTIME", "STATE", "", "LAST SEEN"],
+        "no sessions; an agent has one once it has joined: chorus join --agent ID …",
+        &["SESSION", "MEMBER", "RUNTIME", "STATE", "LAST SEEN"],
         &rows,
     )
 }

@@ -1,10 +1,15 @@
 //! `chorus status`: the host, who is here, and what waits for the caller.
 
+use chorus_client::Client;
+use chorus_core::model::caller::Authority;
 use chorus_core::model::member::MemberKind;
-use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};
+use chorus_wire::rest::approvals::ListApprovals;
+use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
+use chorus_wire::rest::index::ListIndex;
+use chorus_wire::rest::search::Scope;
 use serde::Serialize;
 
-use super::Context;
+use super::{Context, mail};
 use crate::failure::Result;
 use crate::print::line;
 
@@ -19,33 +24,64 @@ struct Status {
     agents: usize,
     agents_online: Vec<String>,
     channels: usize,
-    /// Open deliveries of the caller.
+    /// Open deliveries, approvals and unread mentions of the caller, together.
     waiting: usize,
+    deliveries: usize,
+    /// Messages that were meant for the caller and lie behind no cursor of its, besides the open deliveries.
+    mentions: usize,
+    /// What agents may do only once the caller has agreed.
+    approvals: usize,
     /// Conversations in which agents have paused for a person.
     paused: usize,
+    /// The caller may bring an agent in.
+    #[serde(skip)]
+    may_join: bool,
 }
 
 pub(crate) async fn run(_: Args, context: &Context) -> Result {
     let client = context.target.client()?;
-    let me = client.whoami().await?.member;
+    let caller = client.whoami().await?;
+    let may_join = matches!(*caller.role, Authority::Operator | Authority::Orchestrator);
+    let me = caller.member;
     let members = client.members().await?.members;
     let agents = client.agents().await?.agents;
     let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(me.id.clone()) };
-    let paused = match *me.kind {
-        MemberKind::Human => client.pauses().await?.pauses.len(),
-        MemberKind::Agent => 0,
+    let (paused, approvals) = match *me.kind {
+        MemberKind::Human => {
+            let waiting = client.approvals(&ListApprovals { all: false }).await?.approvals;
+            (client.pauses().await?.pauses.len(), waiting.len())
+        }
+        MemberKind::Agent => (0, 0),
     };
+    let open = client.deliveries(&query).await?.deliveries;
+    let mentions = mentions(&client, &me.id, &open).await?;
     let status = Status {
         url: client.base_url().trim_end_matches('/').to_owned(),
         people: members.iter().filter(|member| *member.kind == MemberKind::Human).count(),
         agents: agents.len(),
         agents_online: agents.iter().filter(|a| a.online).map(|a| a.member.id.clone()).collect(),
         channels: client.channels().await?.channels.iter().filter(|c| !c.archived).count(),
-        waiting: client.deliveries(&query).await?.deliveries.len(),
+        waiting: open.len() + mentions + approvals,
+        deliveries: open.len(),
+        mentions,
+        approvals,
+        may_join,
         paused,
         member: me.id,
     };
     context.print.show(&status, shown)
+}
+
+/// How many messages were meant for the caller and are unread; the host's index says whether it is worth a look.
+async fn mentions(client: &Client, me: &str, open: &[Delivery]) -> Result<usize> {
+    let channels = client.index(&ListIndex::default()).await?.channels;
+    let scope = ListIndex { scope: Some(Scope::Mail), ..ListIndex::default() };
+    let direct = client.index(&scope).await?.channels;
+    if channels.iter().chain(&direct).all(|one| one.mentions == 0) {
+        return Ok(0);
+    }
+    let open: Vec<_> = open.iter().map(|one| one.event_id.as_str()).collect();
+    Ok(mail::mentions(client, me, &open).await?.len())
 }
 
 fn shown(status: &Status) -> String {
@@ -63,14 +99,22 @@ fn shown(status: &Status) -> String {
         status.agents,
         status.channels,
     );
-    text.push_str(&match status.waiting {
-        0 => "\nwaiting   nothing for you".to_owned(),
-        n => format!("\nwaiting   {n} for you: chorus mail"),
-    });
+    let waits = [
+        (status.deliveries, "to answer or read", "chorus mail"),
+        (status.mentions, "unread mentions", "chorus mail"),
+        (status.approvals, "to approve", "chorus approve"),
+    ];
+    let waits = waits.iter().filter(|(count, ..)| *count > 0);
+    let waits: Vec<_> =
+        waits.map(|(count, what, see)| format!("\nwaiting   {count} {what}: {see}")).collect();
+    match waits.is_empty() {
+        true => text.push_str("\nwaiting   nothing for you"),
+        false => text.push_str(&waits.concat()),
+    }
     if status.paused > 0 {
         text.push_str(&format!("\npaused    {}: chorus continue", status.paused));
     }
-    if status.agents == 0 {
+    if status.agents == 0 && status.may_join {
         text.push_str("\nnext      chorus join --agent ID --runtime cmd:'COMMAND'");
     }
     text

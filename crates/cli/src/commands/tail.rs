@@ -95,14 +95,16 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             // Each channel has a connection; one line is enough.
             News::Away(is) if is != away => {
                 away = is;
-                let what =
-                    if away { "the host is away; waiting for it" } else { "the host is back" };
-                context.print.note(what);
+                context.print.note(presence(away));
             }
             News::Away(_) => {}
         }
     }
     Ok(())
+}
+
+pub(super) fn presence(is_away: bool) -> &'static str {
+    if is_away { "the host is away; waiting for it" } else { "the host is back" }
 }
 
 async fn chosen(client: &Client, names: &[String]) -> Result<Vec<Channel>> {

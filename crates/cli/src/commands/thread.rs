@@ -1,5 +1,6 @@
 //! `chorus thread`: units of work inside channels.
 
+use chorus_client::Client;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_wire::rest::thread_work::Promote;
 use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch};
@@ -85,8 +86,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 participants,
                 owner,
             };
-            let thread = client.open_thread(&new).await?;
-            context.print.show(&thread, one)
+            shown(client.open_thread(&new).await?, &client, context).await
         }
         Args::List { channel, status } => {
             let conversation = match channel {
@@ -101,21 +101,24 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Set { thread, status, owner, no_owner, reason, summary } => {
             let owner = if no_owner { Some(None) } else { owner.map(|name| Some(member(name))) };
             let patch = ThreadPatch { status: status.map(Into::into), owner, reason, summary };
-            let thread = client.change_thread(&thread, &patch).await?;
-            context.print.show(&thread, one)
+            shown(client.change_thread(&thread, &patch).await?, &client, context).await
         }
         Args::Work(args) => {
-            let thread = super::thread_work::run(args, &client).await?;
-            context.print.show(&thread, one)
+            shown(super::thread_work::run(args, &client).await?, &client, context).await
         }
         Args::Promote { message, note } => {
-            let thread = client.promote(&message, &Promote { note }).await?;
-            context.print.show(&thread, one)
+            shown(client.promote(&message, &Promote { note }).await?, &client, context).await
         }
     }
 }
 
-fn one(thread: &Thread) -> String {
+async fn shown(thread: Thread, client: &Client, context: &Context) -> Result {
+    let titles = lookup::titles(client).await?;
+    let place = titles.get(&thread.conversation).map(String::as_str);
+    context.print.show(&thread, |thread| one(thread, place))
+}
+
+fn one(thread: &Thread, place: Option<&str>) -> String {
     let people: Vec<_> = thread.participants.iter().map(|member| line(member)).collect();
     let work = thread.work.as_ref().map(super::thread_work::shown).unwrap_or_default();
     format!(
@@ -125,7 +128,7 @@ fn one(thread: &Thread) -> String {
         thread.kind.name(),
         thread.status.name(),
         thread.owner.as_deref().map_or("nobody".to_owned(), line),
-        short_ids::shown(&thread.conversation),
+        place.map_or_else(|| short_ids::shown(&thread.conversation), str::to_owned),
         people.join(", ")
     )
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
 use chorus_wire::rest::tokens::NewToken;
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 use serde_json::json;
 
 use super::Context;
+use crate::ask;
 use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{date, line, table};
@@ -38,9 +39,9 @@ pub(crate) enum Args {
         member: Option<String>,
     },
     /// End a token now, or all that a member has
+    #[command(group = ArgGroup::new("which").required(true).args(["jti", "member"]))]
     Revoke {
         /// The token's `jti`, as `token list` shows it
-        #[arg(required_unless_present = "member", conflicts_with = "member")]
         jti: Option<String>,
         /// All tokens of this member, those of other issuers too
         #[arg(long, value_name = "ID")]
@@ -48,6 +49,9 @@ pub(crate) enum Args {
         /// A token that another issuer made, and that is not listed here
         #[arg(long, conflicts_with = "member")]
         foreign: bool,
+        /// Do not ask before the token with which this is done is ended too
+        #[arg(long, requires = "member")]
+        yes: bool,
     },
     /// Sign tokens with a new key; listed tokens of the old one are honoured until they end
     Rotate,
@@ -89,8 +93,17 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                 )
             })
         }
-        Args::Revoke { member: Some(member), .. } => {
-            let revoked = client.revoke_tokens(lookup::member(&member)).await?;
+        Args::Revoke { member: Some(member), yes, .. } => {
+            let member = lookup::known(&client, &member).await?;
+            if client.whoami().await?.member.id == member {
+                let own = format!(
+                    "These are your own tokens, this one too. That of the data folder is made anew when `chorus serve` \
+                     starts again. End all tokens of {}?",
+                    line(&member)
+                );
+                ask::confirm(&own, yes)?;
+            }
+            let revoked = client.revoke_tokens(&member).await?;
             context.print.show(&revoked, |revoked| {
                 format!("revoked {} token(s) of {}", revoked.revoked, revoked.member)
             })

@@ -71,6 +71,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             context.print.show(&all, |all| list(&all.endpoints))
         }
         Args::Add { agent, string, channel, display_name, signing } => {
+            must_be_address(&string)?;
             let mut channels = Vec::new();
             for channel in &channel {
                 channels.push(lookup::conversation(&client, channel).await?);
@@ -86,6 +87,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             context.print.show(&client.add_endpoint(&new).await?, added)
         }
         Args::Rotate { agent, string, signing } => {
+            must_be_address(&string)?;
             let Signing { sign, signing_secret } = signing;
             let new = RotateEndpoint { url: string, sign, signing_secret };
             context.print.show(&client.rotate_endpoint(&member(&agent), &new).await?, added)
@@ -116,6 +118,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             context.print.show(&removed, |_| format!("removed {}", line(&agent)))
         }
     }
+}
+
+fn must_be_address(string: &str) -> Result {
+    if ["http://", "https://"].iter().any(|scheme| string.starts_with(scheme)) {
+        return Ok(());
+    }
+    // It may be a secret, and is not repeated.
+    let usage = Failure::usage("an address begins with http:// or https://");
+    Err(usage.next("give the connection string whole, as the agent's owner has it"))
 }
 
 fn one(endpoint: &Endpoint) -> String {

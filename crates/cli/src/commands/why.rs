@@ -1,8 +1,11 @@
 //! `chorus why`: who was told of an event, by which rule, and what came of it.
 
+use chorus_core::model::error::Code;
+
 use super::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::lines;
+use crate::print::line;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -12,6 +15,14 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.target.client()?;
+    if !["evt_", "msg_"].iter().any(|prefix| args.event.starts_with(prefix)) {
+        let what = format!(
+            "{:?} is no id of a message, which looks like evt_… or msg_…",
+            line(&args.event)
+        );
+        let next = "chorus tail and chorus search show the ids";
+        return Err(Failure::new(Code::NotFound, what).next(next));
+    }
     let mut why = client.why(&args.event).await?;
     let mut earlier = String::new();
     // What a message says now was decided anew.

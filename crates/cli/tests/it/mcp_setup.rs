@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -36,10 +37,15 @@ impl Home {
 
     /// Runs `chorus mcp setup` in the home.
     fn setup(&self, arguments: &[&str]) -> Ran {
+        run(&mut self.command(arguments))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = chorus();
         command.args(["mcp", "setup"]).args(words(arguments)).arg("--data").arg(self.host.data());
         command.current_dir(self.folder.path()).env("HOME", self.folder.path());
-        run(command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR"))
+        command.env_remove("CODEX_HOME").env_remove("CLAUDE_CONFIG_DIR");
+        command
     }
 
     /// The channels that a token shows, or the code of the refusal.
@@ -199,4 +205,99 @@ fn an_entry_is_taken_out_while_the_host_is_away() {
     let said = home.setup(&["--for", "cursor", "--undo", "--yes"]).ok().out;
     assert!(said.contains("may still be valid") && said.contains("chorus token list"), "{said}");
     assert!(!home.text(".cursor/mcp.json").contains("Bearer"));
+}
+
+// covers: OPS-544
+#[test]
+fn an_entry_that_is_not_ours_is_left_as_it_is() {
+    let home = Home::new();
+    let files = [
+        ("claude", ".claude.json", "{\"mcpServers\": {\"chorus\": {\"command\": \"other\"}}}\n"),
+        ("codex", ".codex/config.toml", "[mcp_servers.chorus]\nurl = \"http://music.example\"\n"),
+        ("cursor", ".cursor/mcp.json", "{\"mcpServers\": {\"chorus\": 1}}\n"),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"mcpServers\": {}, \"mcpServers\": {\"chorus\": 1}}\n",
+        ),
+        (
+            "vscode",
+            ".vscode/mcp.json",
+            "{\"servers\": {\"chorus\": {\"url\": \"http://h/v1/mcp\"}, \"chorus\": {\"url\": \"http://h/v1/mcp\"}}}\n",
+        ),
+    ];
+    for (program, file, text) in files {
+        home.put(file, text);
+        for more in [&[][..], &["--undo"]] {
+            let ran = home.setup(&[&["--for", program, "--yes"], more].concat());
+            assert_ne!(ran.code, 0, "{program}: {}", ran.out);
+            assert!(
+                ran.err.contains("left as it is") && ran.err.contains("by hand"),
+                "{}",
+                ran.err
+            );
+            assert_eq!(home.text(file), text);
+        }
+    }
+    let twice = home.setup(&["--for", "vscode", "--yes"]).err;
+    assert!(twice.contains("without losing something") && twice.contains("twice"), "{twice}");
+    assert!(!home.host.json(&["member", "list"]).to_string().contains("claude"));
+}
+
+// covers: OPS-541, OPS-544
+#[test]
+fn a_link_that_leads_nowhere_is_followed_and_what_is_no_file_is_refused() {
+    let home = Home::new();
+    std::os::unix::fs::symlink("dotfiles/claude.json", home.path(".claude.json")).unwrap();
+    home.setup(&["--for", "claude", "--yes"]).ok();
+    assert!(fs::symlink_metadata(home.path(".claude.json")).unwrap().is_symlink());
+    assert!(home.text("dotfiles/claude.json").contains("Bearer "));
+    assert_eq!(mode(&home.path("dotfiles/claude.json")), 0o600);
+
+    let fifo = home.path("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::os::unix::fs::symlink("loop", home.path("loop")).unwrap();
+    let folder = home.path("dotfiles");
+    for file in [&fifo, &folder, &home.path("loop"), &PathBuf::from("/dev/null")] {
+        let ran = home.setup(&["--for", "cursor", "--yes", "--file", file.to_str().unwrap()]);
+        assert!(ran.code == 1 && ran.err.contains("--file"), "{}: {}", file.display(), ran.err);
+    }
+    assert!(!home.host.json(&["member", "list"]).to_string().contains("cursor"));
+}
+
+// covers: OPS-540
+#[test]
+fn the_secrets_of_others_are_not_shown() {
+    let home = Home::new();
+    home.put(".cursor/mcp.json", "{\"mcpServers\":{\"o\":{\"env\":{\"KEY\":\"sk-1\"}}}}");
+    home.put(
+        ".gemini/settings.json",
+        "{\n  \"mcpServers\": {\n    \"o\": {\n      \"env\": {\n        \"KEY\": \"sk-2\"\n      }\n    }\n  }\n}\n",
+    );
+    home.put(".codex/config.toml", "# sk-3\n[mcp_servers.o.env]\nKEY = \"sk-4\"\n");
+    for program in ["cursor", "gemini", "codex"] {
+        let said = home.setup(&["--for", program, "--yes"]).ok().out;
+        assert!(!said.contains("sk-") && said.contains("Bearer …"), "{said}");
+        assert!(said.contains(&home.host.url()), "what is written is shown: {said}");
+        let undone = home.setup(&["--for", program, "--undo", "--yes"]).ok().out;
+        assert!(!undone.contains("sk-"), "{undone}");
+    }
+}
+
+// covers: OPS-542
+#[test]
+fn of_setups_at_once_each_token_is_in_the_file_or_ended() {
+    let home = Home::new();
+    home.setup(&["--for", "claude", "--yes"]).ok();
+    let setups = (0..6).map(|_| {
+        let mut setup = home.command(&["--for", "claude", "--yes"]);
+        setup.stdout(std::process::Stdio::null()).spawn().unwrap()
+    });
+    for mut setup in setups.collect::<Vec<_>>() {
+        assert!(setup.wait().unwrap().success());
+    }
+    let tokens = home.host.json(&["token", "list", "--member", "claude"]);
+    let live = tokens["tokens"].as_array().unwrap().iter().filter(|one| one["revoked"] == false);
+    assert_eq!(live.count(), 1, "{tokens}");
+    assert!(home.channels(&token(&home.text(".claude.json"))).is_ok());
 }

@@ -56,7 +56,9 @@ impl Harness {
             let expected = self.options.agent.clone();
             return Err(Error::WrongAgent { expected, token: member });
         }
+        self.journal.belongs_to(&hello.workspace.id)?;
         tracing::info!(agent = %member, %session, "connected");
+        self.recover()?;
         self.notice(Notice::Back);
         self.journal.set_session(&session)?;
         self.session = Some(session);

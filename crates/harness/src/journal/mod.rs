@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 pub use outbox::Outgoing;
 pub use sessions::SessionKey;
@@ -28,6 +28,7 @@ const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 /// The open journal of one agent's harness.
 pub struct Journal {
     db: Connection,
+    folder: PathBuf,
     /// Held for as long as the journal is open; the system releases it when the process ends.
     _lock: File,
 }
@@ -38,6 +39,12 @@ pub enum Error {
     /// Another harness owns this state folder.
     InUse(PathBuf),
     Folder(PathBuf, std::io::Error),
+    /// The folder has what another workspace asked.
+    OtherWorkspace {
+        folder: PathBuf,
+        kept: String,
+        found: String,
+    },
     Database(rusqlite::Error),
 }
 
@@ -103,11 +110,11 @@ impl Journal {
             Err(TryLockError::Error(e)) => return Err(in_folder(e)),
         }
         // The files that SQLite makes beside this one get its mode.
-        let file = folder.join("harness.db");
+        let file = folder.join(FILE);
         private(&file).map_err(in_folder)?;
         let db = Connection::open(file)?;
         schema::prepare(&db)?;
-        let mut journal = Self { db, _lock: lock };
+        let mut journal = Self { db, folder: folder.to_owned(), _lock: lock };
         journal.prune(now)?;
         Ok(journal)
     }
@@ -195,6 +202,30 @@ impl Journal {
         Ok(())
     }
 
+    /// Ties the journal to the workspace of the host, when it is tied to none; refuses a host of another, since what one
+    /// workspace asked is no business of the other.
+    pub fn belongs_to(&mut self, workspace: &str) -> Result<(), Error> {
+        let kept = kept_workspace(&self.db)?;
+        must_be_of(&self.folder, kept.as_deref(), workspace)?;
+        if kept.is_none() {
+            let sql = "INSERT INTO fact (name, value) VALUES ('workspace', ?1)";
+            self.db.execute(sql, [workspace])?;
+        }
+        Ok(())
+    }
+
+    /// As [`Journal::belongs_to`], of a folder that may have no journal yet, and changing nothing.
+    pub fn may_belong_to(folder: &Path, workspace: &str) -> Result<(), Error> {
+        let file = folder.join(FILE);
+        if !file.exists() {
+            return Ok(());
+        }
+        let db = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // One of an earlier version may have no such table; it is tied when it is opened.
+        let kept = kept_workspace(&db).unwrap_or_default();
+        must_be_of(folder, kept.as_deref(), workspace)
+    }
+
     /// Forgets what has ended more than seven days ago, and sessions of programs that were not used for long; what the
     /// host was not told yet stays.
     pub fn prune(&mut self, now: Timestamp) -> Result<usize, Error> {
@@ -211,6 +242,24 @@ impl Journal {
         sessions::prune(&tx, now)?;
         tx.commit()?;
         Ok(gone)
+    }
+}
+
+/// The journal in its folder.
+const FILE: &str = "harness.db";
+
+fn kept_workspace(db: &Connection) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT value FROM fact WHERE name = 'workspace'";
+    db.query_row(sql, [], |row| row.get(0)).optional()
+}
+
+fn must_be_of(folder: &Path, kept: Option<&str>, found: &str) -> Result<(), Error> {
+    match kept {
+        Some(kept) if kept != found => {
+            let (folder, kept, found) = (folder.to_owned(), kept.to_owned(), found.to_owned());
+            Err(Error::OtherWorkspace { folder, kept, found })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -254,6 +303,12 @@ impl std::fmt::Display for Error {
             Self::Folder(folder, e) => {
                 write!(f, "cannot use the state folder {}: {e}", folder.display())
             }
+            Self::OtherWorkspace { folder, kept, found } => write!(
+                f,
+                "{} is of an agent in another workspace ({kept}, and the host has {found}); name the host that is meant \
+                 with --url, --data or --profile, or give this agent its own --state-dir",
+                folder.display()
+            ),
             Self::Database(e) => write!(f, "the harness's journal failed: {e}"),
         }
     }

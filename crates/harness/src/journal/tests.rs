@@ -30,6 +30,25 @@ fn started(event: &str, attempt: u32) -> Step {
     Step::Started { events: vec![(event.into(), attempt)] }
 }
 
+// covers: OPS-505
+#[test]
+fn a_journal_is_of_the_workspace_of_its_first_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let may = |workspace| Journal::may_belong_to(folder.path(), workspace);
+    may("wk_1").unwrap();
+    assert!(!folder.path().join("harness.db").exists(), "looking makes nothing");
+    let mut journal = open(folder.path());
+    may("wk_2").unwrap();
+    journal.belongs_to("wk_1").unwrap();
+    journal.belongs_to("wk_1").unwrap();
+    may("wk_1").unwrap();
+    assert!(matches!(journal.belongs_to("wk_2"), Err(Error::OtherWorkspace { .. })));
+    drop(journal);
+    assert!(open(folder.path()).belongs_to("wk_2").is_err());
+    let refused = may("wk_2").unwrap_err().to_string();
+    assert!(refused.contains("wk_1") && refused.contains("--state-dir"), "{refused}");
+}
+
 #[test]
 fn a_second_harness_on_one_folder_is_refused_until_the_first_is_gone() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,7 +29,7 @@ struct Style {
 /// The entry `section.name`.
 pub(super) fn get(text: &str, section: &str, name: &str) -> Result<Option<Value>, String> {
     let Some((inner, _)) = inner(text, section)? else { return Ok(None) };
-    let entry = inner.find(name).and_then(|at| serde_json::from_str(&text[at]).ok());
+    let entry = inner.find(name)?.and_then(|at| serde_json::from_str(&text[at]).ok());
     Ok(entry)
 }
 
@@ -41,10 +41,10 @@ pub(super) fn put(text: &str, section: &str, name: &str, entry: &Value) -> Resul
     let root = root(text)?;
     let style = Style::of(text, &root);
     match inner(text, section)? {
-        Some((inner, _)) => Ok(inner.put(text, &style, 2, name, entry)),
+        Some((inner, _)) => inner.put(text, &style, 2, name, entry),
         None => {
             let whole = serde_json::json!({ name: entry });
-            Ok(root.put(text, &style, 1, section, &whole))
+            root.put(text, &style, 1, section, &whole)
         }
     }
 }
@@ -52,6 +52,7 @@ pub(super) fn put(text: &str, section: &str, name: &str, entry: &Value) -> Resul
 /// The text without the entry; none if it has none. A section that is left empty stays.
 pub(super) fn remove(text: &str, section: &str, name: &str) -> Result<Option<String>, String> {
     let Some((inner, _)) = inner(text, section)? else { return Ok(None) };
+    inner.find(name)?;
     let Some(index) = inner.members.iter().rposition(|(member, _)| member == name) else {
         return Ok(None);
     };
@@ -67,7 +68,8 @@ pub(super) fn remove(text: &str, section: &str, name: &str) -> Result<Option<Str
 
 fn root(text: &str) -> Result<Object, String> {
     // The whole is checked: an object may be followed by what is no JSON.
-    serde_json::from_str::<&RawValue>(text).map_err(|e| e.to_string())?;
+    serde_json::from_str::<&RawValue>(text)
+        .map_err(|e| format!("it is no plain JSON, without comments: {e}"))?;
     let start = text.len() - text.trim_start().len();
     Object::at(text, start..text.trim_end().len()).ok_or_else(|| "it is no object".to_owned())
 }
@@ -77,7 +79,7 @@ fn inner<'a>(text: &str, section: &'a str) -> Result<Option<(Object, &'a str)>, 
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let Some(at) = root(text)?.find(section) else { return Ok(None) };
+    let Some(at) = root(text)?.find(section)? else { return Ok(None) };
     let object = Object::at(text, at).ok_or_else(|| format!("{section:?} is no object"))?;
     Ok(Some((object, section)))
 }
@@ -103,9 +105,14 @@ impl Object {
         Some(Self { at, members })
     }
 
-    /// Of two members of one name programs take the last.
-    fn find(&self, name: &str) -> Option<Range<usize>> {
-        self.members.iter().rev().find(|(member, _)| member == name).map(|(_, at)| at.clone())
+    /// Of two members of one name some programs take the first and some the last.
+    fn find(&self, name: &str) -> Result<Option<Range<usize>>, String> {
+        let mut found = self.members.iter().filter(|(member, _)| member == name);
+        let at = found.next().map(|(_, at)| at.clone());
+        match found.next() {
+            None => Ok(at),
+            Some(_) => Err(format!("it has {name:?} twice in one object")),
+        }
     }
 
     /// What stands between the brace and the first name.
@@ -116,16 +123,23 @@ impl Object {
     }
 
     /// The text with this member, which is `depth` levels inside.
-    fn put(&self, text: &str, style: &Style, depth: usize, name: &str, value: &Value) -> String {
+    fn put(
+        &self,
+        text: &str,
+        style: &Style,
+        depth: usize,
+        name: &str,
+        value: &Value,
+    ) -> Result<String, String> {
         let usual = style.lead(depth);
         let lead = self.lead(text).unwrap_or(&usual);
         let indent = lead.rsplit('\n').next().filter(|_| lead.contains('\n'));
         let value = style.written(value, indent);
-        if let Some(at) = self.find(name) {
-            return spliced(text, at, &value);
+        if let Some(at) = self.find(name)? {
+            return Ok(spliced(text, at, &value));
         }
         let name = Value::from(name);
-        match self.members.last() {
+        Ok(match self.members.last() {
             Some((_, last)) => {
                 spliced(text, last.end..last.end, &format!(",{lead}{name}: {value}"))
             }
@@ -133,7 +147,7 @@ impl Object {
                 let end = style.lead(depth - 1);
                 spliced(text, self.at.clone(), &format!("{{{lead}{name}: {value}{end}}}"))
             }
-        }
+        })
     }
 }
 
@@ -253,6 +267,20 @@ mod tests {
         let gone = remove(text, "mcpServers", "chorus").unwrap().unwrap();
         assert_eq!(gone, "{\n  \"mcpServers\": {\n    \"o\": {}\n  }\n}");
         assert_eq!(remove(&gone, "mcpServers", "chorus").unwrap(), None);
+    }
+
+    // covers: OPS-544
+    #[test]
+    fn a_name_that_stands_there_twice_is_refused() {
+        for twice in [
+            r#"{"mcpServers": {}, "mcpServers": {"chorus": 1}}"#,
+            r#"{"mcpServers": {"chorus": 1, "o": 2, "chor\u0075s": 3}}"#,
+        ] {
+            let why = put(twice, "mcpServers", "chorus", &json!({})).unwrap_err();
+            assert!(why.contains("twice"), "{why}");
+            assert!(get(twice, "mcpServers", "chorus").is_err());
+            assert!(remove(twice, "mcpServers", "chorus").is_err());
+        }
     }
 
     #[test]

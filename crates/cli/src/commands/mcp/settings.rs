@@ -2,11 +2,12 @@
 //!
 //! Invariant: a file that holds a token is readable for its owner alone, and is there whole or as it was before.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use chorus_core::model::error::Code;
 use serde_json::{Value, json};
 
 use super::{Program, json_entry, toml_entry};
@@ -14,6 +15,8 @@ use crate::failure::{Failure, Result};
 
 /// The name of the entry.
 const NAME: &str = "chorus";
+/// Links that are followed one after the other.
+const LINKS: usize = 16;
 /// Only its owner may read a file with a token.
 const PRIVATE: u32 = 0o600;
 
@@ -46,9 +49,18 @@ impl Entry {
     pub(super) fn token(&self) -> Option<(&str, &str)> {
         let token = self.bearer.strip_prefix("Bearer ")?.trim();
         let is_written = !token.is_empty() && !token.starts_with('$');
+        Some((self.host()?, token)).filter(|_| is_written)
+    }
+
+    /// The address of the host; none of an entry that leads to no Chorus.
+    fn host(&self) -> Option<&str> {
         let ends = ["/v1/mcp", "/mcp/"].iter().filter_map(|path| self.url.find(path));
-        let host = &self.url[..ends.min()?];
-        is_written.then_some((host, token))
+        Some(&self.url[..ends.min()?])
+    }
+
+    /// Whether it is somebody else's, who has taken our name for it.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.host().is_none()
     }
 }
 
@@ -58,8 +70,12 @@ impl Settings {
             Some(path) => path.to_owned(),
             None => program.path()?,
         };
-        // A link stays a link: what it names is written.
-        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = named_by(&path)?;
+        // A device or a pipe would be read for ever.
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let no_file = Failure::new(Code::Conflict, format!("{} is no file", path.display()));
+            return Err(no_file.next("name the settings file with --file"));
+        }
         let text = match fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == ErrorKind::NotFound => None,
@@ -84,6 +100,23 @@ impl Settings {
             url: word(entry.get("url").or(entry.get("httpUrl")).unwrap_or(&Value::Null)),
             bearer: word(&entry["headers"]["Authorization"]),
         }))
+    }
+
+    /// Held while the file is read and replaced: of two commands at once the second finds what the first wrote. It is the
+    /// folder that is locked, since the file is replaced.
+    pub(super) fn hold(&self) -> Result<File> {
+        let hold = || {
+            fs::create_dir_all(self.folder())?;
+            let folder = File::open(self.folder())?;
+            folder.lock().map(|()| folder)
+        };
+        let folder = self.folder().display();
+        hold().map_err(|e| Failure::here(&format!("cannot use {folder}"), e))
+    }
+
+    fn folder(&self) -> &Path {
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new("."))
     }
 
     /// The text with this entry.
@@ -121,10 +154,8 @@ impl Settings {
 
     fn write(&self, text: &str, mode: u32) -> Result {
         let write = || {
-            let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let folder = parent.unwrap_or(Path::new("."));
-            fs::create_dir_all(folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            fs::create_dir_all(self.folder())?;
+            let mut file = tempfile::NamedTempFile::new_in(self.folder())?;
             file.write_all(text.as_bytes())?;
             file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
             file.as_file().sync_all()?;
@@ -141,6 +172,19 @@ impl Settings {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         path.ancestors().skip(1).any(|folder| folder.join(".git").exists())
     }
+}
+
+/// The file that a path names: a link stays a link, and what it names is written, also if it is not there yet.
+fn named_by(path: &Path) -> Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&path) else {
+            return Ok(fs::canonicalize(&path).unwrap_or(path));
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    let loops = format!("{} is a link that leads to itself", path.display());
+    Err(Failure::new(Code::Conflict, loops).next("name the settings file with --file"))
 }
 
 impl Program {

@@ -12,6 +12,8 @@ use chorus_core::model::error::Code;
 use chorus_wire::rest::channels::{Channel, SeatPut};
 use chorus_wire::rest::tokens::{NewToken, Token};
 use chorus_wire::time::Time;
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::diff::diff;
@@ -19,6 +21,7 @@ use super::settings::{Entry, Settings, Unreadable};
 use super::{Program, address};
 use crate::ask::confirm;
 use crate::commands::Context;
+use crate::ended::{self, Ended};
 use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::{date, line};
@@ -27,7 +30,7 @@ use crate::values::span;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The program
-    #[arg(long = "for", value_enum)]
+    #[arg(long = "for", value_name = "PROGRAM", value_parser = with_settings())]
     program: Program,
     /// Member id of its agent; made when it is new [default: the program's name]
     #[arg(long, value_name = "ID")]
@@ -49,6 +52,9 @@ pub(crate) struct Args {
     undo: bool,
 }
 
+/// What an entry says of its kind.
+const HTTP: &str = "http";
+
 /// What was done, for programs.
 #[derive(Debug, Serialize)]
 struct Done {
@@ -64,23 +70,26 @@ struct Done {
     next: String,
 }
 
-/// What became of the token of an entry.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Ended {
-    /// It was revoked now.
-    Revoked { jti: String },
-    /// It had ended already, or was never one of this host.
-    Over,
-    /// The host could not be asked.
-    Unknown { why: String },
-}
-
 #[derive(Debug, Serialize)]
 struct Undone {
     file: String,
     removed: bool,
     token: Option<Ended>,
+}
+
+/// The programs whose settings files are known.
+fn with_settings() -> impl TypedValueParser<Value = Program> {
+    let named = |name: &'static str, about: &'static str| PossibleValue::new(name).help(about);
+    let programs = PossibleValuesParser::new([
+        named("codex", "OpenAI Codex: ~/.codex/config.toml"),
+        named("claude", "Claude Code: ~/.claude.json"),
+        named("gemini", "Gemini CLI: ~/.gemini/settings.json"),
+        named("cursor", "Cursor: ~/.cursor/mcp.json"),
+        named("vscode", "Visual Studio Code: .vscode/mcp.json"),
+        // Refused with what to do instead.
+        PossibleValue::new("stdio").hide(true),
+    ]);
+    programs.try_map(|name| Program::from_str(&name, false))
 }
 
 pub(super) async fn run(args: Args, context: &Context) -> Result {
@@ -100,11 +109,13 @@ async fn set_up(args: &Args, context: &Context) -> Result {
     // Everything that may be refused, before anything is made.
     let planned = settings.with(&Entry::new(url.clone(), "…"));
     let planned = planned.map_err(|why| by_hand(why, args, &settings, &host, context))?;
+    ours(args, &settings)?;
     let is_new = lookup::agent(&client, agent).await?.is_none();
     let joins = joins(&client, agent, &args.channel).await?;
 
     if !context.print.json {
-        let change = diff(settings.text.as_deref().unwrap_or_default(), &planned, &context.print);
+        let before = settings.text.as_deref().unwrap_or_default();
+        let change = diff(before, &planned, &[url.as_str(), HTTP], &context.print);
         let plan = plan(agent, is_new, &joins, args.ttl);
         context.print.text(&format!("{}\n{change}\n{plan}", settings.path.display()))?;
     }
@@ -156,14 +167,34 @@ async fn set_up(args: &Args, context: &Context) -> Result {
 
 /// Writes the entry into the file as it is by now; gives the entry that it replaced.
 fn write(args: &Args, url: &str, token: &Token) -> Result<Option<Entry>> {
+    let _held = Settings::open(args.program, args.file.as_deref())?.hold()?;
     let settings = Settings::open(args.program, args.file.as_deref())?;
     let wrong = |Unreadable(why)| {
         Failure::new(Code::Conflict, format!("{}: {why}", settings.path.display()))
     };
-    let before = settings.entry().map_err(wrong)?;
+    let before = ours(args, &settings)?;
     let text = settings.with(&Entry::new(url.to_owned(), &token.token)).map_err(wrong)?;
     settings.write_private(&text)?;
     Ok(before)
+}
+
+/// The entry that there is, which has to be one of Chorus.
+fn ours(args: &Args, settings: &Settings) -> Result<Option<Entry>> {
+    let file = settings.path.display();
+    let wrong = |Unreadable(why)| {
+        let failure = Failure::new(Code::Conflict, format!("{file} is left as it is: {why}"));
+        failure.next("take the entry `chorus` out by hand, and end its token: chorus token list")
+    };
+    let entry = settings.entry().map_err(wrong)?;
+    if !entry.as_ref().is_some_and(Entry::is_foreign) {
+        return Ok(entry);
+    }
+    let why = format!("{file} has an entry `chorus` that leads to no Chorus; it is left as it is");
+    let program = args.program.agent();
+    let next = format!(
+        "rename it or take it out by hand; what to write: chorus mcp config --for {program}"
+    );
+    Err(Failure::new(Code::Conflict, why).next(next))
 }
 
 /// The channels of these names in which the agent is not yet.
@@ -234,23 +265,29 @@ fn undo_line(args: &Args) -> String {
 async fn undo(args: &Args, context: &Context) -> Result {
     let settings = Settings::open(args.program, args.file.as_deref())?;
     let file = settings.path.display().to_string();
-    let wrong = |Unreadable(why)| {
-        let failure = Failure::new(Code::Conflict, format!("{file} is left as it is: {why}"));
-        failure.next("take the entry `chorus` out by hand, and end its token: chorus token list")
-    };
-    let entry = settings.entry().map_err(wrong)?;
-    let (Some(entry), Some(without)) = (entry, settings.without().map_err(wrong)?) else {
+    let Some((entry, without)) = taken_out(args, &settings)? else {
         let undone = Undone { file, removed: false, token: None };
         return context.print.show(&undone, |undone| {
             format!("{} has no entry `chorus`: there is nothing to undo", undone.file)
         });
     };
     if !context.print.json {
-        let change = diff(settings.text.as_deref().unwrap_or_default(), &without, &context.print);
+        let before = settings.text.as_deref().unwrap_or_default();
+        let change = diff(before, &without, &[entry.url.as_str(), HTTP], &context.print);
         context.print.text(&format!("{file}\n{change}"))?;
     }
     confirm("Take that out, and end its token?", args.yes)?;
-    settings.write_as_before(&without)?;
+    // As the file is by now.
+    let held = settings.hold()?;
+    let settings = Settings::open(args.program, args.file.as_deref())?;
+    let entry = match taken_out(args, &settings)? {
+        Some((entry, without)) => {
+            settings.write_as_before(&without)?;
+            entry
+        }
+        None => entry,
+    };
+    drop(held);
     let undone = Undone { file, removed: true, token: end(&entry).await };
     context.print.show(&undone, |undone| {
         let token = match &undone.token {
@@ -264,30 +301,19 @@ async fn undo(args: &Args, context: &Context) -> Result {
     })
 }
 
-/// Revokes the token of an entry, as the agent whose it is; none where it had none.
-async fn end(entry: &Entry) -> Option<Ended> {
-    let (host, token) = entry.token()?;
-    let revoked = async {
-        let client = Client::new(host, token)?;
-        let jti = client.whoami().await?.jti;
-        match &jti {
-            Some(jti) => client.revoke_token(jti).await?,
-            None => return Ok(None),
-        }
-        Ok::<_, chorus_client::Error>(jti)
-    };
-    Some(match revoked.await {
-        Ok(Some(jti)) => Ended::Revoked { jti },
-        Ok(None) => Ended::Over,
-        Err(error) => not_revoked(&error),
-    })
+/// The entry, and the text without it; none if there is no entry.
+fn taken_out(args: &Args, settings: &Settings) -> Result<Option<(Entry, String)>> {
+    let entry = ours(args, settings)?;
+    let without = settings.without().map_err(|Unreadable(why)| {
+        Failure::new(Code::Conflict, format!("{} is left as it is: {why}", settings.path.display()))
+    })?;
+    Ok(entry.zip(without))
 }
 
-fn not_revoked(error: &chorus_client::Error) -> Ended {
-    match error.code() {
-        Some(Code::Unauthorized) => Ended::Over,
-        _ => Ended::Unknown { why: error.to_string() },
-    }
+/// Revokes the token of an entry; none where it had none.
+async fn end(entry: &Entry) -> Option<Ended> {
+    let (host, token) = entry.token()?;
+    Some(ended::end(host, token).await)
 }
 
 /// For a file that cannot be changed without losing something of it: what to do instead.
@@ -311,9 +337,9 @@ fn by_hand(
         true => Ok(()),
         false => context.print.text(&format!("{snippet}\n\n{export}")),
     };
-    let what =
-        if args.program.section().is_some() { "plain JSON, without comments" } else { "TOML" };
     let file = settings.path.display();
-    let why = format!("{file} is left as it is, for it cannot be read as {what}: {why}");
+    let why = format!(
+        "{file} is left as it is, for it cannot be changed without losing something: {why}"
+    );
     Failure::new(Code::Conflict, why).next("add what is printed above by hand")
 }

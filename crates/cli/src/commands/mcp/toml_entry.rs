@@ -11,7 +11,7 @@ fn read(text: &str) -> Result<DocumentMut, String> {
     let document = read.map_err(|e| {
         let line =
             e.span().and_then(|at| text.get(..at.start)).map_or(0, |up| up.matches('\n').count());
-        format!("line {}: {}", line + 1, e.message().trim())
+        format!("it is no TOML, line {}: {}", line + 1, e.message().trim())
     })?;
     match document.to_string().trim_end() == text.trim_end() {
         true => Ok(document),

@@ -1,0 +1,167 @@
+//! Which host a command goes to: that of the folder at hand, and never another by itself.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::Path;
+
+use crate::cli::{Going, Ran, chorus, run, words};
+use crate::host::Host;
+
+/// `chorus`, in a folder, for a user whose configuration is in `home`.
+fn at(folder: &Path, home: &Path, arguments: &[&str]) -> Ran {
+    let mut command = chorus();
+    command.args(words(arguments)).current_dir(folder).env("XDG_CONFIG_HOME", home);
+    run(&mut command)
+}
+
+/// A user who is signed in to this host.
+fn signed_in(host: &Host) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let link = host.run(&["signin"]).ok().out;
+    at(home.path(), home.path(), &["login", link.trim(), "--as", "there"]).ok();
+    home
+}
+
+// covers: OPS-482
+#[test]
+fn in_a_workspace_no_command_goes_to_another_host_by_itself() {
+    let host = Host::with_room(&[]);
+    let home = signed_in(&host);
+    let elsewhere = tempfile::tempdir().unwrap();
+    at(elsewhere.path(), home.path(), &["post", "ops", "from anywhere"]).ok();
+
+    let marks: [fn(&Path); 5] = [
+        |here| fs::write(here.join("chorus.toml"), "").unwrap(),
+        |here| {
+            fs::write(here.join("chorus.toml"), "data = \"room\"\n").unwrap();
+            fs::create_dir(here.join("room")).unwrap();
+        },
+        |here| fs::write(here.join("chorus-data/chorus.db"), "").unwrap(),
+        |here| fs::create_dir(here.join("chorus-data/keys")).unwrap(),
+        |here| fs::write(here.join("chorus-data/host.json"), "{}").unwrap(),
+    ];
+    for (n, mark) in marks.iter().enumerate() {
+        let here = tempfile::tempdir().unwrap();
+        fs::create_dir(here.path().join("chorus-data")).unwrap();
+        mark(here.path());
+        let ran = at(here.path(), home.path(), &["post", "ops", "a secret"]);
+        assert_eq!(ran.code, 1, "{n}: {}", ran.out);
+        for says in ["no host runs on", "chorus serve", "--profile there"] {
+            assert!(ran.err.contains(says), "{n}: {says:?} is not in {}", ran.err);
+        }
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        at(here.path(), home.path(), &["post", "ops", "meant", "--profile", "there"]).ok();
+    }
+    let said = host.run(&["tail", "ops", "--follow", "false"]).ok().out;
+    assert!(said.contains("meant") && !said.contains("a secret"), "{said}");
+
+    // Where there is nothing, both ways to a host are told.
+    let nobody = at(elsewhere.path(), elsewhere.path(), &["whoami"]);
+    assert!(
+        nobody.err.contains("chorus serve") && nobody.err.contains("chorus login"),
+        "{}",
+        nobody.err
+    );
+}
+
+/// A folder from elsewhere, which says that its host is at this address.
+fn planted(url: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("chorus-data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("host.json"), format!("{{\"url\":{url:?},\"pid\":1}}")).unwrap();
+    fs::write(data.join("operator.token"), "a.b.c").unwrap();
+    folder
+}
+
+// covers: OPS-503
+#[test]
+fn a_folder_from_elsewhere_sends_no_token_anywhere() {
+    let host = Host::start();
+    let attacker = TcpListener::bind("127.0.0.1:0").unwrap();
+    attacker.set_nonblocking(true).unwrap();
+    let folder = planted(&format!("http://{}", attacker.local_addr().unwrap()));
+    let data = folder.path().join("chorus-data");
+    let tried = || {
+        let mut command = chorus();
+        command.arg("whoami").current_dir(folder.path()).env("CHORUS_TOKEN", "secret");
+        let ran = run(&mut command);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        assert!(ran.err.contains("no host runs on"), "{}", ran.err);
+        assert!(attacker.accept().is_err(), "it was asked");
+    };
+    tried();
+    fs::write(data.join("lock"), "").unwrap();
+    tried();
+    // A lock that a host of this user holds elsewhere is none of this folder.
+    fs::remove_file(data.join("lock")).unwrap();
+    std::os::unix::fs::symlink(host.data().join("lock"), data.join("lock")).unwrap();
+    tried();
+    // Where the lock is held, it is believed.
+    fs::remove_file(data.join("lock")).unwrap();
+    let lock = File::create(data.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let host_file = format!("{{\"url\":{:?},\"pid\":1}}", host.url());
+    fs::write(data.join("host.json"), host_file).unwrap();
+    let ran = run(chorus().arg("whoami").current_dir(folder.path()));
+    assert!(ran.err.contains("chorus signin"), "it asked the host: {}", ran.err);
+}
+
+// covers: OPS-503
+#[test]
+fn a_folder_that_somebody_else_serves_is_not_believed_unless_it_is_named() {
+    if !nix::unistd::Uid::effective().is_root() {
+        return;
+    }
+    let host = Host::start();
+    let folder = planted(&host.url());
+    let data = folder.path().join("chorus-data");
+    let lock = File::create(data.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let other = nix::unistd::Uid::from_raw(65_534);
+    nix::unistd::chown(&data.join("host.json"), Some(other), None).unwrap();
+    let ran = run(chorus().arg("whoami").current_dir(folder.path()));
+    assert!(ran.err.contains("is another user's"), "{}", ran.err);
+    let named = run(chorus().args(["whoami", "--data"]).arg(&data));
+    assert!(named.err.contains("chorus signin"), "it asked the host: {}", named.err);
+}
+
+// covers: OPS-483
+#[test]
+fn a_host_that_runs_already_is_called_that() {
+    let host = Host::start();
+    let again = |listen: &str| host.run(&["serve", "--listen", listen]);
+    let taken = host.url().replace("http://", "");
+    for listen in [taken.as_str(), "127.0.0.1:0"] {
+        let ran = again(listen);
+        let runs = format!("runs already, at {}", host.url());
+        assert!(ran.code == 1 && ran.err.contains(&runs), "{}", ran.err);
+        assert!(!ran.err.contains("--listen"), "{}", ran.err);
+    }
+}
+
+// covers: OPS-505
+#[test]
+fn the_memory_of_an_agent_is_of_one_workspace() {
+    let (mine, other) = (Host::with_room(&[]), Host::with_room(&[]));
+    let state = tempfile::tempdir().unwrap();
+    let join = |host: &Host| {
+        let mut command = chorus();
+        command.args(["join", "--agent", "pal", "--channel", "ops", "--runtime", "cmd:cat"]);
+        command.arg("--state-dir").arg(state.path()).arg("--data").arg(host.data());
+        command
+    };
+    let joined = Going::start(&mut join(&mine));
+    joined.wait(|line| line.starts_with("pal joins").then_some(()));
+    chorus_testing::eventually_blocking("it is there", || {
+        mine.run(&["agents"]).ok().out.contains("online")
+    });
+    joined.kill();
+    let refused = run(&mut join(&other));
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    for says in ["another workspace", "--state-dir", "--profile"] {
+        assert!(refused.err.contains(says), "{}", refused.err);
+    }
+    let agents = other.run(&["agents"]).ok().out;
+    assert!(!agents.contains("pal"), "nothing was made there: {agents}");
+}
