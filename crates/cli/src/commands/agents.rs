@@ -14,6 +14,15 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
     context.print.show(&agents, |all| list(&all.agents))
 }
 
+/// Of one behind a connection string, what came of the newest post to it.
+fn state(agent: &Agent) -> String {
+    match (&agent.reach, agent.online) {
+        (Some(reach), _) => line(reach).replace('_', " "),
+        (None, true) => "online".to_owned(),
+        (None, false) => "offline".to_owned(),
+    }
+}
+
 fn list(agents: &[Agent]) -> String {
     if agents.is_empty() {
         return "no agents yet; run one with: chorus join --agent ID --runtime cmd:'…'".to_owned();
@@ -26,7 +35,7 @@ fn list(agents: &[Agent]) -> String {
             vec![
                 line(&agent.member.id),
                 format!("@{}", line(&agent.member.handle)),
-                if agent.online { "online" } else { "offline" }.to_owned(),
+                state(agent),
                 agent.open_deliveries.to_string(),
                 roles.join(", "),
             ]

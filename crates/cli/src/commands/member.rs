@@ -80,7 +80,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             })
         }
         Args::List => {
-            let members = client.members().await?;
+            let mut members = client.members().await?;
+            // Those who stand in for others elsewhere are nobody here.
+            members.members.retain(|member| member.stands_in_for.is_none());
             context.print.show(&members, |all| list(&all.members))
         }
         Args::Set { id, fields, lead } => {

@@ -43,7 +43,9 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
     let caller = client.whoami().await?;
     let may_join = matches!(*caller.role, Authority::Operator | Authority::Orchestrator);
     let me = caller.member;
-    let members = client.members().await?.members;
+    let mut members = client.members().await?.members;
+    // Those who stand in for others elsewhere are nobody here.
+    members.retain(|member| member.stands_in_for.is_none());
     let agents = client.agents().await?.agents;
     let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(me.id.clone()) };
     let (paused, approvals) = match *me.kind {

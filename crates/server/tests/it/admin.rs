@@ -160,7 +160,12 @@ async fn a_browser_is_refused_with_a_page_and_a_program_with_json() {
         (Method::GET, used, 401, "this link was used, or its ten minutes are over"),
         (Method::POST, used, 401, "this link was used, or its ten minutes are over"),
         (Method::GET, "/signin/nonsense", 401, "this link was used"),
-        (Method::GET, "/invite/nonsense", 401, "this invitation was accepted, revoked, or is over"),
+        (
+            Method::GET,
+            "/invite/nonsense",
+            401,
+            "this invitation was accepted, revoked or replaced, or is over",
+        ),
         (Method::POST, "/invite/nonsense", 401, "this invitation was accepted"),
         (Method::GET, "/nowhere", 404, "no such path; the API is below /v1"),
         (Method::DELETE, "/", 405, "this path does not take that method"),

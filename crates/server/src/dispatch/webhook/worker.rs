@@ -363,12 +363,8 @@ impl Worker {
         let now = self.host.clock.now();
         let line = held.lines.get_mut(&key)?;
         // What refuses one delivery is there, and has not taken it either: what was known stays.
-        match answer {
-            Answer::Taken => self.health.posted(self.endpoint.epoch, true),
-            Answer::Refused { .. } => {}
-            Answer::Gone | Answer::Again { .. } | Answer::Address => {
-                self.health.posted(self.endpoint.epoch, false);
-            }
+        if !matches!(answer, Answer::Refused { .. }) {
+            self.health.posted(self.endpoint.epoch, matches!(answer, Answer::Taken));
         }
         match answer {
             Answer::Taken => {
