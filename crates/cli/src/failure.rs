@@ -114,9 +114,12 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused { code, message, request_id, .. } => {
-                let next = match message.contains(NOT_IN_IT) {
-                    true => Some("somebody in it lets you in with: chorus channel add CHANNEL YOU"),
-                    false => code::from_name(&code).and_then(hint),
+                let next = if message.contains(NOT_IN_IT) {
+                    Some("somebody in it lets you in with: chorus channel add CHANNEL YOU")
+                } else if SAYS_IT.iter().any(|words| message.contains(words)) {
+                    None
+                } else {
+                    code::from_name(&code).and_then(hint)
                 };
                 let next = next.map(str::to_owned);
                 let body = ErrorBody { code, message, request_id };
@@ -130,7 +133,10 @@ impl From<Error> for Failure {
 }
 
 /// What the host says to who speaks where it is not.
-const NOT_IN_IT: &str = "join the conversation first";
+const NOT_IN_IT: &str = "join it first";
+
+/// What the host says where it knows what helps.
+const SAYS_IT: [&str; 2] = ["ask for a new one", "chorus signin"];
 
 /// What helps against a refusal, where the host cannot know how it was called.
 fn hint(code: Code) -> Option<&'static str> {

@@ -115,7 +115,6 @@ impl Context<'_> {
         let why = match then {
             _ if ended == Disposition::Failed => Some(Unanswered::Failed),
             Then::MovesOn if delivery.is_obligation() => Some(Unanswered::SetAside),
-            _ if ended == Disposition::Ignored && is_owed(&delivery) => Some(Unanswered::SetAside),
             _ => None,
         };
         if let Some(why) = why {

@@ -351,7 +351,7 @@ impl Directory {
     /// An owner manages what the member owns, so it is a member itself. One that was removed later stays.
     fn check_owner(&self, owner: Option<&str>) -> Result<(), Refusal> {
         check_title("owner id", owner)?;
-        match owner.filter(|id| !self.by_id(id).is_some_and(|m| !self.is_stand_in(m.key))) {
+        match owner.filter(|id| self.by_id(id).is_none_or(|m| self.is_stand_in(m.key))) {
             Some(id) => Err(Refusal::invalid(format!(
                 "an owner is a member, and there is no member {id:?}"
             ))),
