@@ -154,6 +154,22 @@ fn a_taken_port_names_who_has_it_and_another() {
 
 // covers: OPS-483
 #[test]
+fn a_name_that_a_proxy_passes_on_is_refused_with_the_setting_and_the_page() {
+    let host = Host::start();
+    let address = host.url().trim_start_matches("http://").to_owned();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let asked = "GET /v1/whoami HTTP/1.1\r\nHost: chorus.example\r\nConnection: close\r\n\r\n";
+    std::io::Write::write_all(&mut stream, asked.as_bytes()).unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    for named in ["--public-url", "docs/run-a-host.md", "Caddy", "Tailscale"] {
+        assert!(answer.contains(named), "{answer}");
+    }
+}
+
+// covers: OPS-483
+#[test]
 fn an_address_that_is_none_says_what_is_missing() {
     let host = Host::start();
     let url = |url: &str| run(chorus().args(["agents", "--token", "x", "--url", url]));
