@@ -5,6 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use chorus_testing::eventually_blocking;
+use nix::sys::termios::{LocalFlags, tcgetattr};
+
 use crate::cli::{Going, Ran, chorus, run, words};
 use crate::host::Host;
 
@@ -78,7 +81,9 @@ fn a_token_is_asked_for_once_the_host_is_there_and_is_not_shown() {
     let (mut login, mut typed) =
         Going::at_a_terminal(&mut at(home.path(), &["login", &host.url()]));
     // The prompt is no line; what is typed before the echo is off would be shown.
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    eventually_blocking("the terminal shows no more what is typed", || {
+        !tcgetattr(&typed).unwrap().local_flags.contains(LocalFlags::ECHO)
+    });
     typed.write_all(format!("{}\r", token.trim()).as_bytes()).unwrap();
     let seen = std::cell::RefCell::new(String::new());
     login.wait(|line| {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use chorus_clients::kit::{Kit, claude_asks};
 use chorus_clients::model::{Cue, Model};
+use chorus_testing::eventually_blocking;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -19,8 +20,6 @@ use crate::house::binary;
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-hour.md"));
 /// Commands that a person leaves running in a terminal of their own.
 const LASTING: [&str; 3] = ["chorus serve", "chorus join", "chorus tail"];
-/// A real program on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What somebody types, and what is printed then.
 struct Step<'a> {
@@ -103,15 +102,13 @@ impl Desk {
         let mut child = command.spawn().unwrap();
         let read = || std::fs::read_to_string(&path).unwrap();
         if LASTING.iter().any(|lasting| step.line.starts_with(lasting)) {
-            while !all_fit(&step.shown, &read()) {
-                let ended = child.try_wait().unwrap();
-                assert!(
-                    ended.is_none() && begun.elapsed() < PATIENCE,
-                    "{}",
-                    self.differs(step, &read())
-                );
-                std::thread::sleep(Duration::from_millis(20));
-            }
+            eventually_blocking("it prints what is shown", || {
+                let printed = read();
+                assert!(child.try_wait().unwrap().is_none(), "{}", self.differs(step, &printed));
+                all_fit(&step.shown, &printed)
+                    .then_some(())
+                    .ok_or_else(|| self.differs(step, &printed))
+            });
             self.lasting.push(child);
         } else {
             let status = child.wait().unwrap();
