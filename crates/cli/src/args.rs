@@ -97,6 +97,8 @@ commands! {
         Agents = agents;
         /// The live runs of agents
         Sessions = sessions;
+        /// Bring an agent that sleeps back to messages that wait for it
+        Wake = wake;
         /// Speak MCP here, or print the settings of programs that do
         Mcp = mcp;
         /// Speak C2A over standard input and output, one JSON object a line

@@ -220,6 +220,9 @@ pub(crate) fn why(why: &Why) -> String {
     if let Some(holder) = &why.claimed_by {
         text.push_str(&format!("\nclaimed by {}", line(holder)));
     }
+    for one in &why.wakes {
+        text.push_str(&format!("\n{}", wake(one)));
+    }
     text
 }
 
@@ -278,6 +281,34 @@ fn receipt_words(receipt: &Receipt, since: Timestamp) -> String {
     };
     let note = receipt.note.as_deref().map(|note| format!(": {}", line(note)));
     format!("{what}{attempt}{}", note.unwrap_or_default())
+}
+
+/// How an agent was woken: `wake of scout: running; pty failed (no_prompt), resume confirmed (turn 7)`.
+pub(crate) fn wake(wake: &Wake) -> String {
+    let mut text = format!("wake of {}: {}", line(&wake.member), line(&wake.state));
+    if let Some(outcome) = &wake.outcome {
+        text.push_str(&format!(" ({})", spaced(&line(outcome))));
+    }
+    let tried: Vec<_> = wake.attempts.iter().map(attempt).collect();
+    if !tried.is_empty() {
+        text.push_str(&format!("; {}", tried.join(", ")));
+    }
+    if let Some(until) = wake.deferred_until {
+        text.push_str(&format!("; a person is typing, it is tried again at {}", clock(until.0)));
+    }
+    if let Some(lines) = &wake.lines {
+        text.push_str(&format!("\n  its last words: {}", short(lines, 300)));
+    }
+    text
+}
+
+fn attempt(attempt: &WakeAttempt) -> String {
+    let mut text = format!("{} {}", attempt.lane.name(), attempt.result.name());
+    let why = attempt.why.as_deref().or(attempt.evidence.as_deref());
+    if let Some(why) = why {
+        text.push_str(&format!(" ({})", spaced(&line(why))));
+    }
+    text
 }
 
 /// A word of the protocol as prose.

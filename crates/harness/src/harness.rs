@@ -15,6 +15,7 @@ use chorus_client::c2a::Connection;
 use chorus_core::attention::compose::Settings;
 use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
+use chorus_wire::attention::initialize::SessionHello;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
@@ -187,8 +188,15 @@ impl Harness {
         let hello = Hello {
             url: self.options.url.clone(),
             token: self.options.token.clone(),
-            runtime: self.options.runtime.name(),
-            session: self.session.clone(),
+            session: SessionHello {
+                id: self.session.clone(),
+                runtime: Some(self.options.runtime.name().to_owned()),
+                // A command is started anew for each turn, by us: there is nothing else to resume
+                // or to type into.
+                resumable: Some(true),
+                managed: Some(true),
+                ..SessionHello::default()
+            },
             last_event: self.journal.last_event()?,
         };
         self.beside.spawn(link::hold(hello, wait, self.link.clone()));

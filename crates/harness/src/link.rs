@@ -30,8 +30,7 @@ pub(crate) enum Link {
 pub(crate) struct Hello {
     pub url: String,
     pub token: String,
-    pub runtime: &'static str,
-    pub session: Option<String>,
+    pub session: SessionHello,
     pub last_event: Option<String>,
 }
 
@@ -41,7 +40,7 @@ pub(crate) async fn hold(hello: Hello, wait: Duration, to: mpsc::Sender<Link>) {
     tokio::time::sleep(wait).await;
     let end = match c2a::connect(&hello.url, &hello.token, &params(&hello)).await {
         Ok((connection, incoming)) => carry(connection, incoming, &to).await,
-        Err(error) => judge(error, hello.session.is_some()),
+        Err(error) => judge(error, hello.session.id.is_some()),
     };
     // A harness that has stopped does not listen any more.
     let _ = to.send(end).await;
@@ -88,13 +87,7 @@ fn judge(error: chorus_client::Error, with_session: bool) -> Link {
 
 fn params(hello: &Hello) -> InitializeParams {
     let mut params = InitializeParams::new("chorus-harness", env!("CARGO_PKG_VERSION"));
-    params.session = Some(SessionHello {
-        id: hello.session.clone(),
-        runtime: Some(hello.runtime.to_owned()),
-        // A command is started anew for each turn, by us: there is nothing else to resume or to type into.
-        resumable: Some(true),
-        managed: Some(true),
-    });
+    params.session = Some(hello.session.clone());
     params.resume = Some(Resume { last_event_id: hello.last_event.clone() });
     params
 }

@@ -16,13 +16,14 @@ use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{ConversationKind, Participation, Replies, Visibility};
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::event::{MessageKind, Reason};
-use chorus_core::model::member::MemberKind;
+use chorus_core::model::member::{MemberKind, SessionStatus};
 use chorus_core::model::project::TaskState;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::schedule::Fired;
 use chorus_core::model::stimulus::{StimulusKind, StimulusState};
 use chorus_core::model::thread::work::{BindingKind, WorkStatus};
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
+use chorus_core::model::wake::{Lane, ReportResult};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -66,6 +67,7 @@ named! {
     Directedness: "directedness",
     Disposition: "disposition",
     Intent: "intent",
+    Lane: "lane",
     MessageKind: "message kind",
     Mode: "injection mode",
     Participation: "participation",
@@ -73,6 +75,8 @@ named! {
     Priority: "priority",
     Reason: "reason",
     Replies: "place of replies",
+    ReportResult: "result",
+    SessionStatus: "session status",
     Signal: "signal",
     Standing: "approval state",
     Fired: "result of a firing",

@@ -46,6 +46,7 @@ pub(crate) mod asset;
 pub(crate) mod claims;
 pub(crate) mod dead_letters;
 pub(crate) mod sessions;
+pub(crate) mod wake;
 
 pub(crate) mod audit;
 pub(crate) mod backup;

@@ -1,23 +1,48 @@
-//! `chorus sessions`: the live runs of agents.
+//! `chorus sessions`: the live runs of agents, what they are doing, how that is known, and how they were woken.
 
-use chorus_wire::rest::sessions::Session;
+use chorus_wire::rest::sessions::{Session, Sessions};
+use chorus_wire::rest::wakes::{ListWakes, Wake, Wakes};
+use serde::Serialize;
 
 use super::Context;
 use crate::failure::Result;
+use crate::lines;
 use crate::print::{line, span, table};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {}
 
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    sessions: Sessions,
+    #[serde(flatten)]
+    wakes: Wakes,
+}
+
 pub(crate) async fn run(_: Args, context: &Context) -> Result {
-    let sessions = context.target.client()?.sessions().await?;
-    context.print.show(&sessions, |all| list(&all.sessions))
+    let client = context.target.client()?;
+    let sessions = client.sessions().await?;
+    let wakes = client.wakes(&ListWakes::default()).await?;
+    let shown = Shown { sessions, wakes };
+    context.print.show(&shown, |all| {
+        let mut text = list(&all.sessions.sessions);
+        for wake in newest(&all.sessions.sessions, &all.wakes.wakes) {
+            text.push_str(&format!("\n{}", lines::wake(wake)));
+        }
+        text
+    })
+}
+
+/// The newest wake of each session; the host gives the newest first.
+fn newest<'a>(sessions: &'a [Session], wakes: &'a [Wake]) -> impl Iterator<Item = &'a Wake> {
+    sessions.iter().filter_map(|session| wakes.iter().find(|wake| wake.session == session.id))
 }
 
 /// How it is, in a word; of one that is connected nobody asks whether it could be resumed.
 fn state(session: &Session) -> &'static str {
     match (session.connected, session.resumable) {
-        (true, _) => "connected",
+        (true, _) => session.status.name(),
         (false, true) => "resumable",
         (false, false) => "gone",
     }
@@ -28,18 +53,20 @@ fn list(sessions: &[Session]) -> String {
     let rows: Vec<_> = sessions
         .iter()
         .map(|session| {
+            let ago = span(now.saturating_sub(session.seen_at.0.0).max(0));
             vec![
                 session.id.clone(),
                 line(&session.member),
                 line(&session.runtime),
                 state(session).to_owned(),
-                format!("{} ago", span(now.saturating_sub(session.seen_at.0.0).max(0))),
+                format!("{}, {ago} ago", line(&session.proof)),
+                session.folder.as_deref().map(line).unwrap_or_default(),
             ]
         })
         .collect();
     table(
-        "no sessions; an agent has one once it has joined: chorus join --agent ID …",
-        &["SESSION", "MEMBER", "RUNTIME", "STATE", "LAST SEEN"],
+        "no sessions; an agent has one once it has joined: chorus run codex, chorus join --agent ID …",
+        &["SESSION", "MEMBER", "RUNTIME", "STATE", "KNOWN BY", "FOLDER"],
         &rows,
     )
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::method;
-use chorus_wire::attention::notifications::{Cancelled, Closing, Digest, Typing, Wake};
+use chorus_wire::attention::notifications::{Cancelled, Closing, Digest, Typing};
+use chorus_wire::attention::wake::Wake;
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
@@ -34,7 +35,7 @@ pub enum Incoming {
     Cancelled(Cancelled),
     Typing(Typing),
     Digest(Box<Digest>),
-    Wake(Wake),
+    Wake(Box<Wake>),
     Closing(Closing),
     /// The last one: the connection is over.
     Closed {
@@ -152,7 +153,7 @@ impl Reader {
             method::CANCELLED => jsonrpc::params(params).map(Incoming::Cancelled),
             method::TYPING => jsonrpc::params(params).map(Incoming::Typing),
             method::DIGEST => jsonrpc::params(params).map(|d| Incoming::Digest(Box::new(d))),
-            method::WAKE => jsonrpc::params(params).map(Incoming::Wake),
+            method::WAKE => jsonrpc::params(params).map(|wake| Incoming::Wake(Box::new(wake))),
             method::CLOSING => jsonrpc::params(params).map(Incoming::Closing),
             // A newer host may say more.
             _ => return Ok(()),

@@ -14,4 +14,5 @@ mod projects;
 mod search;
 pub(crate) mod sign_in;
 mod threads;
+mod wakes;
 mod work;

@@ -93,8 +93,9 @@ impl Harness {
                 tracing::info!(conversation = %digest.conversation, "a digest of it came");
                 self.decide(Input::Digest(digest))
             }
+            // A harness takes deliveries; only runners are woken.
             Incoming::Wake(wake) => {
-                tracing::info!(conversations = ?wake.conversations, "woken");
+                tracing::debug!(wake = %wake.wake_id, "a wake, which is for a runner");
                 Ok(())
             }
             Incoming::Closing(closing) => {

@@ -208,6 +208,14 @@ impl Dispatcher {
                     self.lists.send_replace(());
                 }
                 Effect::Remote { conversation, news } => self.replies.put(conversation, news),
+                Effect::Wake(wake) => {
+                    let note = Notification::new(method::WAKE, view::wakes::outgoing(&wake));
+                    if let (Some(to), Ok(text)) =
+                        (self.connections.get(wake.session), serde_json::to_string(&note))
+                    {
+                        to.note(Note { text, withdraws: None, typing: None });
+                    }
+                }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}

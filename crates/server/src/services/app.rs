@@ -50,6 +50,7 @@ use super::streams::StreamService;
 use super::threads::ThreadService;
 use super::tokens::TokenService;
 use super::turns::TurnService;
+use super::wakes::WakeService;
 
 /// Declares [`App`] and how it is put together. A service has the `services` above it that it uses, handles that the host
 /// has `shared`, and `new` state of its own.
@@ -192,8 +193,13 @@ services! {
         services: identity, reads;
         shared: gone, directory, feed;
     }
-    explanations: ExplanationService {
+    wakes: WakeService {
         services: commands, reads;
+        shared: directory;
+        new: reports;
+    }
+    explanations: ExplanationService {
+        services: commands, reads, wakes;
         shared: budgets, clock, directory, flow, readers;
     }
     inboxes: InboxService {
@@ -230,7 +236,7 @@ services! {
     }
     sessions: SessionService {
         services: commands;
-        shared: directory;
+        shared: clock, directory, workspace_id, workspace_name;
     }
     stimuli: StimulusService {
         services: commands, reads;

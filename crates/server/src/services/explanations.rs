@@ -16,6 +16,7 @@ use chorus_wire::rest::attention::Why;
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::reads::{Reads, is_shown};
+use super::wakes::WakeService;
 use super::{ids, reads};
 use crate::auth::Caller;
 use crate::view;
@@ -29,6 +30,7 @@ pub(crate) struct ExplanationService {
     pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) flow: flow::Settings,
     pub(super) readers: Readers,
+    pub(super) wakes: Arc<WakeService>,
 }
 
 impl ExplanationService {
@@ -79,6 +81,11 @@ impl ExplanationService {
                 most.is_some_and(|most| head.unattended >= most)
             }
         };
+        let wakes = match self.wakes.of_event(caller, uid).await {
+            Ok(wakes) => wakes,
+            Err(refusal) if refusal.code == Code::Unavailable => Vec::new(),
+            Err(refusal) => return Err(refusal),
+        };
         let open = standing.or(stored);
         let now = self.clock.now();
         view::deliveries::why(
@@ -91,6 +98,7 @@ impl ExplanationService {
             now,
         )
         .map(|why| view::deliveries::with_bounds(why, self.flow))
+        .map(|why| Why { wakes, ..why })
         .map(|why| Why { newest_version: newest.map(|uid| uid.show(Prefix::Event)), ..why })
         .ok_or_else(|| Refusal::invalid("nobody is told of this kind of event"))
     }

@@ -51,6 +51,10 @@ pub(super) fn schedule(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Schedule, id).ok_or_else(|| Refusal::not_found("schedule"))
 }
 
+pub(super) fn wake(id: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Wake, id).ok_or_else(|| Refusal::not_found("wake"))
+}
+
 pub(super) fn inbox(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Inbox, id).ok_or_else(|| Refusal::not_found("inbox"))
 }

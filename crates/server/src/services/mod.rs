@@ -59,6 +59,7 @@ pub(crate) mod mail;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod turns;
+pub(crate) mod wakes;
 
 pub(crate) mod drain;
 pub(crate) mod follow;

@@ -58,7 +58,12 @@ pub(crate) fn session(directory: &Directory, session: &member::Session) -> Sessi
         runtime: session.runtime.to_string(),
         managed: session.managed,
         resumable: session.resumable,
+        runner: session.runner,
+        folder: session.folder.as_deref().map(str::to_owned),
+        resume_id: session.resume_id.as_deref().map(str::to_owned),
         connected: session.connected,
+        status: session.status.into(),
+        proof: session.proof.into(),
         seen_at: session.seen_at.into(),
     }
 }

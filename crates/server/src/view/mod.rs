@@ -14,6 +14,7 @@ pub(crate) mod messages;
 pub(crate) mod search;
 pub(crate) mod thread_work;
 pub(crate) mod threads;
+pub(crate) mod wakes;
 
 use chorus_core::model::ids::MemberKey;
 use chorus_core::state::directory::Directory;

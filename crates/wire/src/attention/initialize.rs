@@ -62,6 +62,12 @@ pub struct SessionHello {
     pub resumable: Option<bool>,
     /// Whether the harness can start and stop the run.
     pub managed: Option<bool>,
+    /// Whether it is a runner: it is offered no deliveries, and woken instead.
+    pub runner: Option<bool>,
+    /// Where the program works.
+    pub folder: Option<String>,
+    /// The runtime's own id of its session, by which it can be resumed.
+    pub resume_id: Option<String>,
 }
 
 /// Only a hint. The host offers all unsettled events again, oldest first.

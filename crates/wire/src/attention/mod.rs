@@ -20,6 +20,7 @@ pub mod tools;
 
 pub mod disposition;
 pub mod notifications;
+pub mod wake;
 
 /// The version of C2A that this host implements.
 pub const PROTOCOL_VERSION: &str = "2026-06-02";
@@ -31,6 +32,8 @@ pub mod method {
     pub const TOOLS_LIST: &str = "tools/list";
     pub const TOOLS_CALL: &str = "tools/call";
     pub const DISPOSITION: &str = "chat/disposition";
+    /// A runner's, about a wake.
+    pub const WAKE_REPORT: &str = "wake/report";
     pub const PING: &str = "ping";
 
     /// Host to harness, a request; its result is the acknowledgement.
@@ -49,11 +52,12 @@ pub mod method {
     pub const CLOSING: &str = "notifications/closing";
 
     /// Every method that a harness may send.
-    pub const OF_HARNESS: [&str; 10] = [
+    pub const OF_HARNESS: [&str; 11] = [
         INITIALIZE,
         TOOLS_LIST,
         TOOLS_CALL,
         DISPOSITION,
+        WAKE_REPORT,
         PING,
         CANCELLED,
         TYPING,

@@ -34,12 +34,6 @@ pub struct Typing {
     pub typing: bool,
 }
 
-/// `session/wake`, host to harness: there are unread messages in these conversations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wake {
-    pub conversations: Vec<String>,
-}
-
 /// `notifications/digest`, host to harness: a summary of a channel that the member follows. It is
 /// not a delivery: it is not acknowledged, and events in it that needed a delivery had their own.
 #[skip_serializing_none]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 pub use crate::attention::entry::{Told, UnknownName};
+use super::wakes::Wake;
 use crate::named::Named;
 use crate::time::Time;
 
@@ -57,6 +58,9 @@ pub struct Why {
     /// The host's current confidence thresholds for such a guess.
     pub bounds: Option<Bounds>,
     pub told: Vec<ToldReceipt>,
+    /// What was done to wake agents for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wakes: Vec<Wake>,
 }
 
 /// Confidence thresholds in percent (`[attention]` in the settings).

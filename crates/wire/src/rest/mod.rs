@@ -39,6 +39,7 @@ pub mod sessions;
 pub mod sign_in;
 pub mod tokens;
 pub mod turns;
+pub mod wakes;
 
 use chorus_core::model::error::Refusal;
 use serde::de::DeserializeOwned;

@@ -1,10 +1,14 @@
 //! `GET /v1/sessions`: the live runs of agents and connections of people.
 
+use chorus_core::model::member::SessionStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
+use crate::named::Named;
 use crate::time::Time;
 
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// `sess_…`
@@ -14,7 +18,19 @@ pub struct Session {
     pub runtime: String,
     pub managed: bool,
     pub resumable: bool,
+    /// Whether it is a runner's, which wakes the program when mail waits.
+    #[serde(default)]
+    pub runner: bool,
+    /// Where the program works.
+    pub folder: Option<String>,
+    /// The runtime's own id of the session, by which it can be resumed.
+    pub resume_id: Option<String>,
     pub connected: bool,
+    /// What it is doing: `active`, `idle` or `offline`.
+    pub status: Named<SessionStatus>,
+    /// How that is known: by its `connection`, a `heartbeat`, or a `call` that it made.
+    pub proof: String,
+    /// When that was last proved.
     pub seen_at: Time,
 }
 

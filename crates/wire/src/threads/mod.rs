@@ -7,19 +7,23 @@
 mod ack_read;
 mod create_thread;
 mod get_thread;
+mod heartbeat_session;
 mod post_message;
 mod read_messages;
 mod schema;
 mod summarize_thread;
+mod trigger_participant;
 mod update_thread_status;
 
 pub use ack_read::{AckRead, Acked};
 pub use create_thread::{CreateThread, Created};
 pub use get_thread::{Cursor, GetThread, Thread};
+pub use heartbeat_session::{HeartbeatSession, Recorded};
 pub use post_message::{PostMessage, Posted};
 pub use read_messages::{Message, Messages, ReadMessages};
 pub use schema::SCHEMA_VERSION;
 pub use summarize_thread::{Author, OpenItem, SummarizeThread, Summary};
+pub use trigger_participant::{Action, TriggerParticipant, TriggerResult, Triggered};
 pub use update_thread_status::{StatusUpdated, UpdateThreadStatus};
 
 use crate::tool::{Arguments, Tool};
@@ -33,4 +37,6 @@ pub(crate) const TOOLS: &[&Tool] = &[
     AckRead::TOOL,
     UpdateThreadStatus::TOOL,
     SummarizeThread::TOOL,
+    HeartbeatSession::TOOL,
+    TriggerParticipant::TOOL,
 ];

@@ -2,7 +2,9 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::limits::{KEY_BYTES, MAX_LIMIT, MAX_SUMMARIZED, MAX_WAIT_SECONDS};
+use crate::limits::{
+    KEY_BYTES, MAX_LIMIT, MAX_SUMMARIZED, MAX_WAIT_SECONDS, TRIGGER_PROMPT_BYTES,
+};
 
 /// The one version of a message's fields so far.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -36,4 +38,8 @@ pub(super) fn max_messages(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn wait(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS})
+}
+
+pub(super) fn trigger_prompt(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "maxLength": TRIGGER_PROMPT_BYTES})
 }

@@ -110,6 +110,13 @@ pub(super) async fn requested(
             },
             Err(refusal) => refused(id, &refusal),
         },
+        method::WAKE_REPORT => match read(context, params) {
+            Ok(report) => match context.app.wakes.report(&context.caller, report).await {
+                Ok(done) => result(id, &done),
+                Err(refusal) => refused(id, &refusal),
+            },
+            Err(refusal) => refused(id, &refusal),
+        },
         method::INITIALIZE => refused(
             id,
             &Refusal::invalid(

@@ -20,6 +20,7 @@ mod stimuli;
 mod thread_work;
 mod threads;
 mod turns;
+mod wakes;
 mod work;
 
 use super::openapi::Routes;
@@ -35,6 +36,7 @@ pub(super) fn routes() -> Routes {
         .merge(pauses::routes())
         .merge(projects::routes())
         .merge(turns::routes())
+        .merge(wakes::routes())
         .merge(events::routes())
         .merge(search::routes())
         .merge(work::routes())

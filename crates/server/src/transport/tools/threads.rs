@@ -2,8 +2,8 @@
 
 use chorus_wire::attention::tools::Resolve;
 use chorus_wire::threads::{
-    AckRead, CreateThread, GetThread, PostMessage, ReadMessages, SummarizeThread,
-    UpdateThreadStatus,
+    AckRead, CreateThread, GetThread, HeartbeatSession, PostMessage, ReadMessages, SummarizeThread,
+    TriggerParticipant, UpdateThreadStatus,
 };
 use chorus_wire::tool::Arguments;
 
@@ -38,5 +38,11 @@ pub(super) fn handlers() -> Handlers {
         )
         .tool::<SummarizeThread>(READS, |Asking { app, caller, .. }, arguments| {
             Box::pin(app.methods.summarize_thread(caller, arguments))
+        })
+        .tool::<HeartbeatSession>(NO_TOOL, |Asking { app, caller, .. }, arguments| {
+            Box::pin(app.sessions.heartbeat(caller, arguments))
+        })
+        .tool::<TriggerParticipant>(NO_TOOL, |Asking { app, caller, .. }, arguments| {
+            Box::pin(app.wakes.trigger(caller, arguments))
         })
 }
