@@ -210,6 +210,8 @@ impl Dispatcher {
                 Effect::Remote { conversation, news } => self.replies.put(conversation, news),
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
+                // Sent by the transport of runners.
+                Effect::Wake(_) => {}
                 Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}
             }
         }

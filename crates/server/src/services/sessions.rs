@@ -51,6 +51,7 @@ impl SessionService {
             runtime: hello.and_then(|h| h.runtime.clone()).unwrap_or_default(),
             managed: hello.and_then(|h| h.managed).unwrap_or(false),
             resumable: hello.and_then(|h| h.resumable).unwrap_or(false),
+            ..Default::default()
         };
         self.commands.change(caller.by, command).await
     }
