@@ -9,6 +9,7 @@
 
 pub mod journal;
 pub mod options;
+pub mod runner;
 pub mod runtime;
 pub mod turns;
 

@@ -270,15 +270,12 @@ fn read_stream(row: &dyn Row) -> Result<Stream> {
 }
 
 fn read_session(row: &dyn Row) -> Result<Session> {
+    let (key, member) = (SessionKey(row.int(1)?), MemberKey(row.int(3)?));
+    let seen_at = Timestamp(row.int(7)?);
     Ok(Session {
-        key: SessionKey(row.int(1)?),
-        uid: uid(row, 2)?,
-        member: MemberKey(row.int(3)?),
         runtime: row.text(4)?.into(),
         managed: row.flag(5)?,
         resumable: row.flag(6)?,
-        connected: false,
-        host: 0,
-        seen_at: Timestamp(row.int(7)?),
+        ..Session::unconnected(key, uid(row, 2)?, member, seen_at)
     })
 }

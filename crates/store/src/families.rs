@@ -8,13 +8,14 @@ use crate::family::Family;
 use crate::tenant::Tenant;
 use crate::{
     approval, asset, audit, conversation, departed, digest, directory, endpoint, event, inbox,
-    log_snapshot, message, open, project, read_cursor, schedule, stimulus, thread, token, told,
-    turn,
+    log_snapshot, message, open, project, read_cursor, registration, schedule, stimulus, thread,
+    token, told, turn, wake,
 };
 
 /// Those that every database has, in the order in which they are recorded, loaded and checked.
 pub(crate) static ALL: &[&Family] = &[
     &directory::FAMILY,
+    &registration::FAMILY,
     &asset::FAMILY,
     &project::FAMILY,
     &endpoint::FAMILY,
@@ -23,6 +24,7 @@ pub(crate) static ALL: &[&Family] = &[
     &approval::FAMILY,
     &token::FAMILY,
     &told::FAMILY,
+    &wake::FAMILY,
     &event::FAMILY,
     &log_snapshot::FAMILY,
     &open::FAMILY,

@@ -36,6 +36,7 @@ mod open_error;
 mod place;
 mod project;
 mod read_cursor;
+mod registration;
 mod row;
 mod schedule;
 mod stamps;
@@ -46,6 +47,7 @@ mod token;
 mod told;
 mod turn;
 mod unread;
+mod wake;
 
 mod departed;
 mod families;

@@ -15,7 +15,7 @@ use chorus_core::state::workspace::RoomChanges;
 
 use crate::audit::AuditHead;
 use crate::db::{Db, Error, Result, Table};
-use crate::directory;
+use crate::{directory, registration};
 
 pub(crate) static TURN: Table = Table::new("turn", 1, &["workspace", "moved"]);
 
@@ -192,6 +192,7 @@ pub(crate) fn connect(db: &dyn Db, workspace: i64, everybody: &mut Directory) ->
 /// One stored session, with the host that holds it.
 pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
     let Some(session) = directory::session(db, workspace, key)? else { return Ok(None) };
+    let session = registration::complete(db, workspace, session)?;
     let host = db.get(&CONNECTION, &[workspace.into(), key.0.into()], |row| row.int(2))?;
     Ok(Some(Session { connected: host.is_some(), host: host.unwrap_or(0), ..session }))
 }

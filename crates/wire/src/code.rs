@@ -37,13 +37,14 @@ const fn row(
 
 /// The table, by name.
 #[rustfmt::skip]
-pub const TABLE: [Row; 20] = [
+pub const TABLE: [Row; 23] = [
     row(Code::AddressRefused,        "ADDRESS_REFUSED",        422, -32001, false, true),
     row(Code::ApprovalRequired,      "APPROVAL_REQUIRED",      403, -32002, false, true),
     row(Code::ClaimedByOther,        "CLAIMED_BY_OTHER",       409, -32003, false, true),
     row(Code::ClaimMismatch,         "CLAIM_MISMATCH",         403, -32004, false, true),
     row(Code::Conflict,              "CONFLICT",               409, -32005, false, true),
     row(Code::Forbidden,             "FORBIDDEN",              403, -32006, false, true),
+    row(Code::HumanInputCollision,   "HUMAN_INPUT_COLLISION",  409, -32021, true,  true),
     row(Code::IdempotencyConflict,   "IDEMPOTENCY_CONFLICT",   409, -32007, false, true),
     row(Code::InsufficientAuthority, "INSUFFICIENT_AUTHORITY", 403, -32008, false, true),
     row(Code::Internal,              "INTERNAL",               500, -32009, true,  false),
@@ -57,7 +58,9 @@ pub const TABLE: [Row; 20] = [
     row(Code::TurnHeldByOther,       "TURN_HELD_BY_OTHER",     409, -32017, true,  true),
     row(Code::Unauthorized,          "UNAUTHORIZED",           401, -32018, false, true),
     row(Code::Unavailable,           "UNAVAILABLE",            503, -32019, true,  false),
+    row(Code::UnmanagedRuntime,      "UNMANAGED_RUNTIME",      409, -32022, false, true),
     row(Code::ValidationError,       "VALIDATION_ERROR",       400, -32020, false, true),
+    row(Code::WakeFailed,            "WAKE_FAILED",            409, -32023, true,  true),
 ];
 
 /// The row of a code.
@@ -70,20 +73,23 @@ pub const fn of(code: Code) -> &'static Row {
         Code::ClaimMismatch => 3,
         Code::Conflict => 4,
         Code::Forbidden => 5,
-        Code::IdempotencyConflict => 6,
-        Code::InsufficientAuthority => 7,
-        Code::Internal => 8,
-        Code::NotFound => 9,
-        Code::OutOfScopeWorkspace => 10,
-        Code::PayloadTooLarge => 11,
-        Code::PolicyForbidsReply => 12,
-        Code::RateLimited => 13,
-        Code::ReplyBudgetSpent => 14,
-        Code::StaleTurn => 15,
-        Code::TurnHeldByOther => 16,
-        Code::Unauthorized => 17,
-        Code::Unavailable => 18,
-        Code::ValidationError => 19,
+        Code::HumanInputCollision => 6,
+        Code::IdempotencyConflict => 7,
+        Code::InsufficientAuthority => 8,
+        Code::Internal => 9,
+        Code::NotFound => 10,
+        Code::OutOfScopeWorkspace => 11,
+        Code::PayloadTooLarge => 12,
+        Code::PolicyForbidsReply => 13,
+        Code::RateLimited => 14,
+        Code::ReplyBudgetSpent => 15,
+        Code::StaleTurn => 16,
+        Code::TurnHeldByOther => 17,
+        Code::Unauthorized => 18,
+        Code::Unavailable => 19,
+        Code::UnmanagedRuntime => 20,
+        Code::ValidationError => 21,
+        Code::WakeFailed => 22,
     };
     &TABLE[index]
 }

@@ -133,7 +133,7 @@ impl Asked {
 
     fn connect(&mut self) -> Asking<SessionKey> {
         let (managed, resumable, runtime) = (false, false, "lab".into());
-        let new = directory::OpenSession { uid: None, runtime, managed, resumable };
+        let new = directory::OpenSession { runtime, managed, resumable, ..Default::default() };
         Ok(self.ask(agent(None), new)?.key)
     }
 

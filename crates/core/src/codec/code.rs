@@ -11,13 +11,14 @@ use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
 use crate::model::event::{MessageKind, Reason};
-use crate::model::member::MemberKind;
+use crate::model::member::{MemberKind, Proof, SessionStatus};
 use crate::model::project::TaskState;
 use crate::model::reaction::Signal;
 use crate::model::schedule::Fired;
 use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::work::{BindingKind, WorkStatus};
 use crate::model::thread::{ThreadKind, ThreadStatus};
+use crate::model::wake::{Lane, Outcome, ReportResult, WakeState};
 
 /// An enum with a stored number for each case.
 pub trait Coded: Sized {
@@ -144,6 +145,8 @@ coded!(Participation { SelectedOnly = 1, ManualOnly = 2, PreferSelected = 3, Alw
 coded!(MessageKind { Chat = 1, Event = 2, System = 3 });
 coded!(Reason { Request = 1, PersonalData = 2, Secret = 3, Legal = 4, Abuse = 5 });
 coded!(MemberKind { Human = 1, Agent = 2 });
+coded!(SessionStatus { Active = 1, Idle = 2, Offline = 3 });
+coded!(Proof { Connection = 1, Heartbeat = 2, Call = 3 });
 coded!(Media {
     Png = 1,
     Jpeg = 2,
@@ -180,6 +183,26 @@ coded!(StimulusState {
     Held = 7,
 });
 coded!(TaskState { Open = 1, InProgress = 2, Blocked = 3, Done = 4, Cancelled = 5 });
+coded!(Lane {
+    CodexSocket = 1,
+    ClaudeInbox = 2,
+    Acp = 3,
+    Pty = 4,
+    Resume = 5,
+    NewSession = 6,
+    Command = 7,
+});
+coded!(ReportResult {
+    Working = 1,
+    Deferred = 2,
+    Confirmed = 3,
+    Failed = 4,
+    Unknown = 5,
+    Ended = 6,
+    Exhausted = 7,
+});
+coded!(WakeState { Pending = 1, Handed = 2, Deferred = 3, Running = 4, Done = 5, Dead = 6 });
+coded!(Outcome { Answered = 1, Obsolete = 2, WakeFailed = 3, NoProgress = 4, NoRunner = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
 coded!(Code {
@@ -203,4 +226,7 @@ coded!(Code {
     Unauthorized = 18,
     Unavailable = 19,
     ValidationError = 20,
+    HumanInputCollision = 21,
+    UnmanagedRuntime = 22,
+    WakeFailed = 23,
 });

@@ -28,6 +28,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod wake;
 mod work;
 
 use std::fmt;
@@ -47,6 +48,7 @@ pub use projection::{members, reactions, read_members, read_reactions};
 pub use schedule::{read_schedule, schedule};
 pub use stimulus::{read_stimulus, stimulus};
 pub use turn::{read_turn, turn};
+pub use wake::{read_wake, wake};
 pub use work::{read_work, work};
 
 use stored::Stored;

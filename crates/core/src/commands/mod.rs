@@ -26,6 +26,7 @@ pub mod schedules;
 pub mod stimuli;
 pub mod threads;
 pub mod turns;
+pub mod wakes;
 
 pub use command::{Command, Done, InTurn, Makes, NotDone};
 pub use execute::Executed;

@@ -14,6 +14,7 @@ pub enum Code {
     ClaimedByOther,
     Conflict,
     Forbidden,
+    HumanInputCollision,
     IdempotencyConflict,
     InsufficientAuthority,
     Internal,
@@ -27,7 +28,9 @@ pub enum Code {
     TurnHeldByOther,
     Unauthorized,
     Unavailable,
+    UnmanagedRuntime,
     ValidationError,
+    WakeFailed,
 }
 
 /// A refusal: a code, and a sentence that says what to do next.

@@ -79,6 +79,7 @@ pub enum Prefix {
     Project,
     Task,
     Inbox,
+    Wake,
 }
 
 impl Prefix {
@@ -98,6 +99,7 @@ impl Prefix {
             Self::Project => "prj_",
             Self::Task => "task_",
             Self::Inbox => "inb_",
+            Self::Wake => "wake_",
         }
     }
 }

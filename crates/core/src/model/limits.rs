@@ -238,6 +238,52 @@ pub const ENDPOINTS: usize = 10_000;
 pub const FAILURE_CHARS: usize = 600;
 /// Tokens of one member that have not ended. With more, listing them would be of no use.
 pub const TOKENS_EACH: usize = 1_000;
+/// A session without a connection counts as offline this long after its last report: three missed
+/// heartbeats.
+pub const HEARTBEAT_STALE_MS: i64 = 90_000;
+/// Longest id that a runtime has for its session, in bytes: UUIDs and file names fit.
+pub const SESSION_NAME_BYTES: usize = 200;
+/// Sessions of one member that report themselves on a day: each is a row that stays.
+pub const SESSIONS_HEARD: usize = 64;
+/// Longest path of a session's folder in bytes: what Linux accepts.
+pub const FOLDER_BYTES: usize = 4096;
+/// A wake whose runner has not reported for this long is taken back (design section 5, "Wake").
+pub const WAKE_LEASE_MS: i64 = 45_000;
+/// How long a wake waits for a runner that is connected and reports, before it is given up: as long
+/// as an obligation has by default.
+pub const WAKE_RUNNER_MS: i64 = 300_000;
+/// How long a person who is typing defers a wake (threads spec section 3.8).
+pub const WAKE_DEFER_MS: i64 = 60_000;
+/// When a wake that a person's typing stopped is tried again.
+pub const WAKE_AGAIN_MS: i64 = 60_000;
+/// Wakes a minute of one agent about one thread (design section 5, "Wake").
+pub const WAKES_PER_MINUTE: usize = 10;
+/// Failures of a lane within [`WAKE_FAILURES_MS`] after which it is skipped.
+pub const WAKE_FAILURES: usize = 3;
+/// The time in which the failures of a lane count (design section 5, "Wake").
+pub const WAKE_FAILURES_MS: i64 = 15 * 60_000;
+/// Turns of one wake that end without progress, after which it is given up.
+pub const WAKE_NO_PROGRESS: u8 = 3;
+/// Shortest time between two notifications of one wake about further mail: a busy channel must not
+/// flood a running turn.
+pub const WAKE_MAIL_MS: i64 = 5_000;
+/// Attempts that a wake keeps, the newest.
+pub const WAKE_ATTEMPTS: usize = 32;
+/// Threads that one wake names; more are found by reading the inbox.
+pub const WAKE_THREADS: usize = 32;
+/// Longest prompt of a wake in bytes: several are typed into a terminal.
+pub const WAKE_PROMPT_BYTES: usize = 8 * 1024;
+/// Longest summary that a new session is given, in bytes.
+pub const WAKE_SUMMARY_BYTES: usize = 8 * 1024;
+/// Longest text of a caller in a wake's prompt, in bytes: half of it, so that what is to be read
+/// always fits.
+pub const WAKE_ASKED_BYTES: usize = 4 * 1024;
+/// Longest last lines of a program that a report carries, in bytes: two screens.
+pub const WAKE_LINES_BYTES: usize = 4 * 1024;
+/// Longest reason or evidence of a report in bytes.
+pub const WAKE_WHY_BYTES: usize = 1024;
+/// Ended wakes that a workspace keeps.
+pub const WAKES_ENDED: usize = 100;
 
 /// The bounds of an interval in milliseconds, and what they are: `60000 (a minute) to 86400000 (a day)`.
 pub fn spans(least: i64, most: i64) -> String {

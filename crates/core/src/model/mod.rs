@@ -26,6 +26,7 @@ pub mod digest;
 pub mod disposition;
 pub mod flow;
 pub mod offer;
+pub mod wake;
 
 pub mod approval;
 pub mod audit;

@@ -14,6 +14,7 @@ use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
 use crate::model::ids::{MemberKey, SessionKey, Uid};
 use crate::model::requests::Post;
+use crate::model::wake::Wake;
 
 /// It is answered only after everything submitted before it has been answered and its effects
 /// handed out.
@@ -173,6 +174,31 @@ impl Command for Droppable {
 
     fn execute(self, run: &mut Context<'_>) -> Result<Dropping> {
         run.droppable(self.conversation)
+    }
+}
+
+/// Wakes: the open ones, and after them the newest that ended, newest first. Those of one session or
+/// about one event, if one is named. Whoever is neither the agent nor an operator, orchestrator or
+/// auditor sees no words of them.
+#[derive(Clone)]
+pub struct Wakes {
+    pub session: Option<Uid>,
+    pub event: Option<Uid>,
+}
+
+impl Command for Wakes {
+    type Output = Vec<Arc<Wake>>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Context<'_>) -> Result<Vec<Arc<Wake>>> {
+        run.wakes(self.session, self.event)
     }
 }
 

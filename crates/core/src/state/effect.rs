@@ -6,6 +6,7 @@ use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Uid};
 use crate::model::offer::{Entry, Offer};
+use crate::model::wake::OutgoingWake;
 use crate::state::directory::Directory;
 
 /// News for the service whose channel a conversation mirrors.
@@ -35,6 +36,8 @@ pub enum Effect {
     /// Show the entry to everybody who follows the conversation.
     Logged(Entry),
     Offer(Offer),
+    /// Send the wake to its runner.
+    Wake(Arc<OutgoingWake>),
     /// Tell the session that a delivery no longer needs an answer.
     Cancel {
         event: Uid,

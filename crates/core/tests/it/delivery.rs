@@ -186,8 +186,8 @@ fn a_session_goes_on_for_its_own_member_only() {
     let open = |uid| directory::OpenSession {
         uid,
         runtime: "test".into(),
-        managed: false,
         resumable: true,
+        ..Default::default()
     };
     house.run(house.by(SCOUT), open(None)).expect("a new session");
     let session = house.by(SCOUT).session.expect("connected");

@@ -160,7 +160,7 @@ impl House {
     pub fn connect(&mut self, member: MemberKey) -> SessionKey {
         let by = By { session: None, ..self.by(member) };
         let (managed, resumable, runtime) = (false, false, "test".into());
-        let open = directory::OpenSession { uid: None, runtime, managed, resumable };
+        let open = directory::OpenSession { runtime, managed, resumable, ..Default::default() };
         let session = self.must(by, open);
         self.offer_owed(member, session.key);
         session.key
@@ -171,7 +171,9 @@ impl House {
         let uid = Some(self.ws.directory().sessions[&session].uid);
         let by = By { session: None, ..self.by(member) };
         let (managed, resumable, runtime) = (false, false, "test".into());
-        self.must(by, directory::OpenSession { uid, runtime, managed, resumable });
+        let open =
+            directory::OpenSession { uid, runtime, managed, resumable, ..Default::default() };
+        self.must(by, open);
         self.offer_owed(member, session);
     }
 

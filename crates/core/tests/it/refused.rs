@@ -195,7 +195,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(directory::RemoveRole { role }),
         boxed(directory::SetRoleMember { role, member, on }),
         boxed(directory::AddStream { name: name.clone(), owner: Some(member) }),
-        boxed(directory::OpenSession { uid: on.then_some(uid), runtime: text.to_string(), managed: false, resumable: on }),
+        boxed(directory::OpenSession { uid: on.then_some(uid), runtime: text.to_string(), resumable: on, ..Default::default() }),
         boxed(directory::KnowSession { uid }),
         boxed(directory::CloseSession { session }),
         boxed(directory::IssueToken(asked)),

@@ -36,6 +36,7 @@ use tokio::sync::{mpsc, watch};
 use crate::indexer::Hints;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
+use crate::view;
 use channel_count::ChannelCount;
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use erased::ErasedEvents;

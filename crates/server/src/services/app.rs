@@ -183,7 +183,7 @@ services! {
     }
     members: MemberService {
         services: audit, commands, deliveries, tokens;
-        shared: directory, webhooks, workspace_id;
+        shared: clock, directory, webhooks, workspace_id;
     }
     endpoints: EndpointService {
         services: callbacks, audit, channels, commands, members, reads, tokens;

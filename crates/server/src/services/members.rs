@@ -9,13 +9,14 @@ use chorus_core::model::endpoint::{Endpoint, State};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{MemberKey, Prefix};
 use chorus_core::model::limits;
-use chorus_core::model::member::MemberFields;
+use chorus_core::model::member::{self, MemberFields};
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::members::{
     Agent, Agents, Identity, Member, MemberPatch, Members, NewMember, TurnScope, Whoami,
 };
 
 use super::audit::AuditService;
+use super::clock::HostClock;
 use super::commands::Commands;
 use super::deliveries::DeliveryService;
 use super::ids;
@@ -35,6 +36,7 @@ pub(crate) struct MemberService {
     pub(super) audit: Arc<AuditService>,
     pub(super) deliveries: Arc<DeliveryService>,
     pub(super) tokens: Arc<TokenService>,
+    pub(super) clock: Arc<HostClock>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) workspace_id: Arc<str>,
@@ -128,14 +130,19 @@ impl MemberService {
     pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
         caller.must_not_be_a_turn()?;
         let waiting = self.deliveries.waiting_counts().await?;
+        let now = self.clock.now();
         let directory = self.directory.load();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
         let agents = agents.filter(|m| !directory.is_stand_in(m.key));
-        let show = |member: &Arc<chorus_core::model::member::Member>| {
+        let show = |member: &Arc<member::Member>| {
             // What was and is gone is in `/v1/sessions`.
             let live = directory.connected(member.key).iter();
             let live = live.filter_map(|key| directory.sessions.get(key));
-            let sessions: Vec<_> = live.map(|s| view::members::session(&directory, s)).collect();
+            let shown = |s: &member::Session| {
+                let session = view::members::session(&directory, s, now);
+                chorus_wire::rest::sessions::Session { folder: None, resume_id: None, ..session }
+            };
+            let sessions: Vec<_> = live.map(|s| shown(&**s)).collect();
             let reach = directory.endpoints.get(&member.key).map(|endpoint| self.reach(endpoint));
             Agent {
                 member: view::members::member(&directory, member),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::commands::directory::SessionName;
-use chorus_core::model::caller::By;
+use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, SessionKey};
 use chorus_core::model::member::{Session, SessionStatus};
@@ -35,8 +35,18 @@ impl SessionService {
     pub(crate) fn sessions(&self, caller: &Caller) -> Result<Sessions, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory.load();
-        let sessions = directory.sessions.values();
-        Ok(Sessions { sessions: sessions.map(|s| members::session(&directory, s)).collect() })
+        let now = self.clock.now();
+        let shown = directory.sessions.values().map(|session| {
+            let mut shown = members::session(&directory, session, now);
+            let is_private = session.member != caller.by.member
+                && caller.by.authority < Authority::Orchestrator;
+            if is_private {
+                // Where it runs, and how it is resumed there, concerns its own machine.
+                (shown.folder, shown.resume_id) = (None, None);
+            }
+            shown
+        });
+        Ok(Sessions { sessions: shown.collect() })
     }
 
     /// A connection begins: its session is made, or taken up again.

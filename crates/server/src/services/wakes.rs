@@ -271,11 +271,19 @@ fn triggered(target: String, wake: &Wake, session: &Session, at: Timestamp) -> T
 fn resume_command(session: &Session, prompt: &str) -> Option<String> {
     let id = session.resume_id.as_deref()?;
     let prompt: String = prompt.chars().filter(|c| !c.is_control()).take(200).collect();
-    let prompt = shlex::try_quote(&prompt).ok()?.into_owned();
-    let id = shlex::try_quote(id).ok()?;
+    let (id, prompt) = (quoted(id), quoted(&prompt));
     match &*session.runtime {
         "codex_cli" => Some(format!("codex exec resume {id} {prompt}")),
         "claude_code" => Some(format!("claude -p --resume {id} {prompt}")),
         _ => None,
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }

@@ -112,6 +112,7 @@ pub(crate) fn why(
     let claim = open.and_then(|o| o.claim).filter(|c| c.is_live(now));
     let guess = attention.meant.filter(|m| m.because != Clues::NONE);
     Some(Why {
+        wakes: Vec::new(),
         event_id: event.uid.show(Prefix::Event),
         conversation: conversation.show(Prefix::Conversation),
         seq: event.seq.0,

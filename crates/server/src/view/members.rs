@@ -2,7 +2,7 @@
 
 use chorus_core::model::attention::Told as CoreTold;
 use chorus_core::model::conversation::Conversation;
-use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp};
 use chorus_core::model::member::{self, MemberKind};
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::content::Author;
@@ -51,7 +51,12 @@ pub(crate) fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
     }
 }
 
-pub(crate) fn session(directory: &Directory, session: &member::Session) -> Session {
+/// As of `now`: what was not proved lately counts as offline.
+pub(crate) fn session(
+    directory: &Directory,
+    session: &member::Session,
+    now: Timestamp,
+) -> Session {
     Session {
         id: session.uid.show(Prefix::Session),
         member: id(directory, session.member),
@@ -62,8 +67,8 @@ pub(crate) fn session(directory: &Directory, session: &member::Session) -> Sessi
         folder: session.folder.as_deref().map(str::to_owned),
         resume_id: session.resume_id.as_deref().map(str::to_owned),
         connected: session.connected,
-        status: session.status.into(),
-        proof: session.proof.into(),
+        status: session.status_at(now).into(),
+        proof: session.proof.name().to_owned(),
         seen_at: session.seen_at.into(),
     }
 }

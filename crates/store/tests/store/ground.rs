@@ -182,12 +182,7 @@ impl Ground {
     }
 
     pub(crate) fn connect(&self, agent: MemberKey) -> SessionKey {
-        let command = directory::OpenSession {
-            uid: None,
-            runtime: "test".into(),
-            managed: false,
-            resumable: false,
-        };
+        let command = directory::OpenSession { runtime: "test".into(), ..Default::default() };
         self.ask(by(agent), command).unwrap().key
     }
 

@@ -216,12 +216,8 @@ impl Story {
                 }
                 None => {
                     let runtime = "test".to_owned();
-                    let open = directory::OpenSession {
-                        uid: None,
-                        runtime,
-                        managed: false,
-                        resumable: true,
-                    };
+                    let open =
+                        directory::OpenSession { runtime, resumable: true, ..Default::default() };
                     connects(by(agent), open)
                 }
             },

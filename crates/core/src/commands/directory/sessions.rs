@@ -10,15 +10,21 @@ use crate::model::delivery::State;
 use crate::model::error::Refusal;
 use crate::model::ids::{EventRef, SessionKey, Uid};
 use crate::model::limits;
-use crate::model::member::Session;
+use crate::model::member::{Proof, Session, SessionStatus};
 
 /// A connection begins: the session is created, or resumed by its id.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct OpenSession {
     pub uid: Option<Uid>,
     pub runtime: String,
     pub managed: bool,
     pub resumable: bool,
+    /// It wakes a program instead of taking offers ([`crate::model::wake`]).
+    pub runner: bool,
+    /// The folder in which the program works; the known one where none is given.
+    pub folder: Option<Arc<str>>,
+    /// The program's own id of its session, likewise.
+    pub resume_id: Option<Arc<str>>,
 }
 
 impl Command for OpenSession {
@@ -29,14 +35,14 @@ impl Command for OpenSession {
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
-        redact.string(&mut self.runtime)
+        redact.string(&mut self.runtime) + redact.maybe(&mut self.folder)
     }
 
-    // It is the name of a program.
+    // It is the name of a program, and where it runs.
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<Arc<Session>> {
-        run.open_session(self.uid, &self.runtime, self.managed, self.resumable)
+        run.open_session(self)
     }
 }
 
@@ -82,42 +88,38 @@ impl Command for CloseSession {
 
 impl Context<'_> {
     /// A connection begins. A session id of another member is reported as unknown.
-    fn open_session(
-        &mut self,
-        uid: Option<Uid>,
-        runtime: &str,
-        managed: bool,
-        resumable: bool,
-    ) -> Result<Arc<Session>> {
+    fn open_session(&mut self, asked: OpenSession) -> Result<Arc<Session>> {
         let me = self.me()?;
-        if runtime.len() > limits::TITLE_BYTES || runtime.chars().any(char::is_control) {
-            return Err(Refusal::invalid("a runtime's name is one short line").into());
-        }
-        let known = uid.and_then(|uid| self.directory().session_by_uid(uid)).cloned();
+        check_runtime(&asked.runtime)?;
+        check_line("a folder", asked.folder.as_deref(), limits::FOLDER_BYTES)?;
+        check_line("a resume id", asked.resume_id.as_deref(), limits::SESSION_NAME_BYTES)?;
+        let known = asked.uid.and_then(|uid| self.directory().session_by_uid(uid)).cloned();
         if known.as_ref().is_some_and(|s| s.member != me.key) {
             return Err(Refusal::not_found("session").into());
         }
         let now = self.now;
         let key = known.as_ref().map(|s| s.key).unwrap_or_else(|| self.next_session());
+        let before = known.as_deref().cloned().unwrap_or_else(|| {
+            Session::unconnected(key, asked.uid.unwrap_or(self.drawn.uid), me.key, now)
+        });
         let session = Session {
-            key,
-            uid: known.as_ref().map_or(uid.unwrap_or(self.drawn.uid), |s| s.uid),
-            member: me.key,
-            runtime: runtime.into(),
-            managed,
-            resumable,
+            runtime: asked.runtime.as_str().into(),
+            managed: asked.managed || asked.runner,
+            resumable: asked.resumable,
+            runner: asked.runner,
+            folder: asked.folder.or_else(|| before.folder.clone()),
+            resume_id: asked.resume_id.or_else(|| before.resume_id.clone()),
             connected: false,
             host: self.ws.host,
             seen_at: now,
+            ..before
         };
+        let is_new = known.is_none_or(|known| known.states_other_than(&session));
         self.ws.last_session = self.ws.last_session.max(key.0);
         let directory = self.directory_mut();
         directory.put_session(session);
         directory.set_connected(key, true, now);
         let session = directory.sessions[&key].clone();
-        let is_new = known.is_none_or(|k| {
-            (&k.runtime, k.managed, k.resumable) != (&session.runtime, managed, resumable)
-        });
         if is_new || self.ws.shared {
             self.ws.changes.sessions.push(session.clone());
         }
@@ -137,15 +139,10 @@ impl Context<'_> {
         }
         let key = self.next_session();
         let session = Session {
-            key,
-            uid,
-            member: me.key,
-            runtime: "".into(),
-            managed: false,
-            resumable: false,
-            connected: false,
             host: self.ws.host,
-            seen_at: self.now,
+            status: SessionStatus::Active,
+            proof: Proof::Call,
+            ..Session::unconnected(key, uid, me.key, self.now)
         };
         self.ws.last_session = key.0;
         let directory = self.directory_mut();
@@ -155,7 +152,7 @@ impl Context<'_> {
         Ok(session)
     }
 
-    fn next_session(&self) -> SessionKey {
+    pub(super) fn next_session(&self) -> SessionKey {
         SessionKey(self.ws.last_session + 1)
     }
 
@@ -236,5 +233,20 @@ impl Context<'_> {
         let member = self.directory().sessions.get(&session).map(|s| s.member);
         let owed = member.and_then(|m| self.ws.owed.get(&m));
         owed.into_iter().flatten().copied().collect()
+    }
+}
+
+/// A runtime's name is one short line.
+pub(super) fn check_runtime(runtime: &str) -> Result<()> {
+    check_line("a runtime's name", Some(runtime), limits::TITLE_BYTES)
+}
+
+/// Refuses what is not one line of at most `most` bytes.
+pub(super) fn check_line(what: &str, text: Option<&str>, most: usize) -> Result<()> {
+    match text.filter(|text| text.len() > most || text.chars().any(char::is_control)) {
+        Some(_) => {
+            Err(Refusal::invalid(format!("{what} is one line of at most {most} bytes")).into())
+        }
+        None => Ok(()),
     }
 }

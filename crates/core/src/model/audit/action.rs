@@ -42,7 +42,7 @@ macro_rules! actions {
 }
 
 actions! {
-    /// An action. A number is never reused; the next is 71.
+    /// An action. A number is never reused; the next is 73.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Action {
@@ -105,6 +105,10 @@ actions! {
         /// A post that an endpoint did not accept became a dead letter.
         GiveUp = 65, "delivery_given_up", Event;
         ChangeInbox = 70, "inbox_changed", Inbox;
+        /// The name says whether it was forced although a person is typing.
+        TriggerWake = 71, "wake_triggered", Wake;
+        /// A wake ended. The name says how.
+        EndWake = 72, "wake_ended", Wake;
         /// The link that `serve` prints was used.
         SignIn = 66, "signed_in", Event;
         /// The host signs tokens with a new key from here on.

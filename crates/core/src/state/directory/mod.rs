@@ -22,9 +22,12 @@ use crate::model::error::{Code, Refusal};
 use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
-use crate::model::member::{Member, MemberFields, MemberKind, Role, Session, Stream};
+use crate::model::member::{
+    Member, MemberFields, MemberKind, Proof, Role, Session, SessionStatus, Stream,
+};
 use crate::model::project::Project;
 use crate::model::token::Issued;
+use crate::model::wake::Wake;
 
 /// All members of one workspace, by key, id and name.
 ///
@@ -51,6 +54,8 @@ pub struct Directory {
     /// Agents that are reached by a connection string.
     pub endpoints: RedBlackTreeMapSync<MemberKey, Arc<Endpoint>>,
     pub inboxes: RedBlackTreeMapSync<Uid, Arc<Inbox>>,
+    /// Open wakes, and the newest ended ones.
+    pub wakes: RedBlackTreeMapSync<Uid, Arc<Wake>>,
     pub names: Arc<Index>,
     /// The displayed names of members and roles, to prevent lookalikes.
     pub(crate) looks: Arc<Confusables>,
@@ -256,7 +261,13 @@ impl Directory {
     /// Marks a session as connected or not. The newest connection comes last.
     pub fn set_connected(&mut self, key: SessionKey, on: bool, now: Timestamp) {
         let Some(session) = self.sessions.get(&key) else { return };
-        let session = Session { connected: on, seen_at: now, ..Session::clone(session) };
+        let session = Session {
+            connected: on,
+            seen_at: now,
+            proof: Proof::Connection,
+            status: if on { SessionStatus::Active } else { SessionStatus::Offline },
+            ..Session::clone(session)
+        };
         self.restore_session(session);
     }
 

@@ -6,11 +6,12 @@ use crate::model::approval::{Approval, Private};
 use crate::model::asset::Kept;
 use crate::model::endpoint::Endpoint;
 use crate::model::event::Hash;
-use crate::model::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use crate::model::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
 use crate::model::member::{Member, Role, Session, Stream};
 use crate::model::project::{Project, Task};
 use crate::model::token::Issued;
+use crate::model::wake::Wake;
 use crate::state::changed::changes;
 use crate::state::effect::Effect;
 use crate::state::room::{Dirty, Head};
@@ -45,6 +46,8 @@ changes! {
         /// Whether anything else is written.
         changes_others {
             pub sessions: Vec<Arc<Session>>,
+            /// The current wakes by their session; none for ended ones that are forgotten.
+            pub wakes: Vec<(SessionKey, Uid, Option<Arc<Wake>>)>,
             /// Tokens, and private reads without a session, that have expired by this time are
             /// deleted.
             pub sweep_expired: Option<Timestamp>,

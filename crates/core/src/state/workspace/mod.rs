@@ -13,6 +13,7 @@ mod room_cache;
 mod rooms;
 mod timer;
 mod wake_history;
+mod wakes;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

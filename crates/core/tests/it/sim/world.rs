@@ -128,12 +128,7 @@ impl World {
 
     fn connect(&mut self, member: MemberKey) {
         let by = By { session: None, ..self.by(member) };
-        let open = directory::OpenSession {
-            uid: None,
-            runtime: "sim".into(),
-            managed: false,
-            resumable: false,
-        };
+        let open = directory::OpenSession { runtime: "sim".into(), ..Default::default() };
         let session = self.must(by, open);
         self.sessions.insert(member, session.key);
         let by = self.by(member);

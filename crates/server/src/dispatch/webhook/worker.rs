@@ -146,8 +146,7 @@ impl Worker {
         let open = directory::OpenSession {
             uid: known.map(|s| s.uid),
             runtime: RUNTIME.to_owned(),
-            managed: false,
-            resumable: false,
+            ..Default::default()
         };
         let session = match host.commands.change(by, open).await {
             Ok(session) => session,

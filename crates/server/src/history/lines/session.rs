@@ -41,16 +41,13 @@ impl OfWorkspace for Session<'_> {
 
 impl Kind for Session<'_> {
     fn import(self, import: &mut Import) -> Result<(), Bad> {
+        let key = SessionKey(self.key);
+        let (uid, member) = (id(Prefix::Session, &self.id)?, MemberKey(self.member));
         Ok(import.writing.session(member::Session {
-            key: SessionKey(self.key),
-            uid: id(Prefix::Session, &self.id)?,
-            member: MemberKey(self.member),
             runtime: (*self.runtime).into(),
             managed: self.managed,
             resumable: self.resumable,
-            host: 0,
-            connected: false,
-            seen_at: Timestamp(self.seen_at),
+            ..member::Session::unconnected(key, uid, member, Timestamp(self.seen_at))
         })?)
     }
 }

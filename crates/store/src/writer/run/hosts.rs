@@ -23,7 +23,7 @@ use super::{Broken, Hindrance, Run};
 use crate::db::{Error, Heard, Shared};
 use crate::facts::Stored;
 use crate::shared::{self, Moved, News};
-use crate::{conversation, directory, event, families, open, turn};
+use crate::{conversation, directory, event, families, open, turn, wake};
 
 /// What other hosts did, as far as it is read in one go.
 struct AllMissed {
@@ -265,6 +265,7 @@ impl Run {
                 if let Some(session) = shared::session(&*db, self.tenant, key)? {
                     self.workspace.adopt_session(session);
                 }
+                self.workspace.adopt_wakes(key, wake::of(&*db, self.tenant, key)?);
             }
         }
         if let Some(head) = news.audited {

@@ -234,8 +234,12 @@ fn an_agent_at_one_host_is_offered_what_is_posted_at_the_other() {
 fn the_newest_connection_of_a_session_wins_whichever_host_it_is_to() {
     let two = two();
     let uid = Some(drawn().uid);
-    let open =
-        directory::OpenSession { uid, runtime: "test".into(), managed: false, resumable: true };
+    let open = directory::OpenSession {
+        uid,
+        runtime: "test".into(),
+        resumable: true,
+        ..Default::default()
+    };
     let first = two.one.ask(by(ADA), open.clone()).unwrap();
     let again = two.other.ask(by(ADA), open).unwrap();
     assert_eq!(first.key, again.key);

@@ -1,0 +1,1 @@
+//! Every transition of a wake.
