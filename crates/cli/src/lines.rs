@@ -8,6 +8,7 @@ use chorus_core::model::ids::Timestamp;
 use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownName, Why};
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
+use chorus_wire::rest::wakes::{Wake, WakeAttempt};
 
 use crate::print::{clock, date, line, short, span, table};
 use crate::printer::{Printer, Shade};

@@ -103,6 +103,13 @@ async fn answers_find_their_calls_in_any_order() {
     assert_eq!(result.disposition, Disposition::Ignored);
 }
 
+fn wake() -> serde_json::Value {
+    json!({
+        "wakeId": "wake_1", "fence": 1, "reason": "must_respond", "force": false, "again": false,
+        "threads": [], "prompt": "read", "skip": ["pty"],
+    })
+}
+
 #[tokio::test]
 async fn notifications_both_ways_and_requests_that_only_the_connection_answers() {
     let url = host::c2a(|mut socket| async move {
@@ -116,14 +123,14 @@ async fn notifications_both_ways_and_requests_that_only_the_connection_answers()
             )
             .await;
         socket.notify("notifications/of_the_future", json!({})).await;
-        socket.notify("session/wake", json!({"conversations": "wrong"})).await;
+        socket.notify("session/wake", json!({"threads": "wrong"})).await;
         socket.write(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).await;
         assert_eq!(socket.read().await.unwrap()["result"], json!({}));
         socket.write(json!({"jsonrpc": "2.0", "id": 2, "method": "no/such"})).await;
         assert_eq!(socket.read().await.unwrap()["error"]["code"], -32601);
         socket.0.send(Message::text("not json")).await.unwrap();
         assert_eq!(socket.read().await.unwrap()["error"]["code"], -32700);
-        socket.notify("session/wake", json!({"conversations": ["ch_1"]})).await;
+        socket.notify("session/wake", wake()).await;
         let progress = socket.read().await.unwrap();
         assert_eq!(
             progress["params"],
@@ -139,7 +146,7 @@ async fn notifications_both_ways_and_requests_that_only_the_connection_answers()
     assert!(matches!(incoming.recv().await, Some(Incoming::Cancelled(c)) if c.event_id.is_some()));
     assert!(matches!(incoming.recv().await, Some(Incoming::Typing(t)) if t.typing));
     assert!(
-        matches!(incoming.recv().await, Some(Incoming::Wake(w)) if w.conversations == ["ch_1"])
+        matches!(incoming.recv().await, Some(Incoming::Wake(w)) if w.wake_id == "wake_1")
     );
     let progress = Progress {
         progress_token: Id::from("evt_1"),

@@ -7,6 +7,7 @@ use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::member::MemberKind;
 use chorus_core::model::reaction::Signal;
+use chorus_core::model::wake::{Lane, ReportResult};
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::deliver::Accepted;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
@@ -16,12 +17,47 @@ use chorus_wire::attention::initialize::{
     SessionHello, SessionRef, WorkspaceRef,
 };
 use chorus_wire::attention::notifications::{
-    Cancelled, Closing, Level, LogMessage, Progress, Typing, Wake,
+    Cancelled, Closing, Level, LogMessage, Progress, Typing,
 };
+use chorus_wire::attention::wake::{Wake, WakeReport, WakeReported, WakeThread};
 use chorus_wire::jsonrpc::Id;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+fn wake() -> Wake {
+    Wake {
+        wake_id: text("wake_1"),
+        fence: 2,
+        reason: text("must_respond"),
+        force: false,
+        again: true,
+        threads: vec![WakeThread {
+            conversation_id: text("ch_1"),
+            thread_id: Some(text("th_1")),
+            title: text("deploys"),
+            through_seq: 7,
+            read_seq: 3,
+        }],
+        prompt: text("read th_1"),
+        summary: None,
+        skip: vec![Lane::Pty.into()],
+    }
+}
+
+fn wake_report() -> WakeReport {
+    WakeReport {
+        wake_id: text("wake_1"),
+        fence: 2,
+        lane: Some(Lane::CodexSocket.into()),
+        result: ReportResult::Confirmed.into(),
+        why: None,
+        evidence: Some(text("turn/started t1")),
+        deferred_until: None,
+        resume_id: Some(text("thr_1")),
+        lines: None,
+    }
+}
 
 /// The JSON of a message, after checking that it is read back unchanged.
 fn written<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T) -> Value {
@@ -43,6 +79,9 @@ fn initialize_keeps_its_shape() {
             runtime: Some(text("cmd")),
             resumable: Some(true),
             managed: Some(false),
+            runner: Some(true),
+            folder: Some(text("/srv/app")),
+            resume_id: Some(text("thr_1")),
         }),
         resume: Some(Resume { last_event_id: Some(text("evt_1")) }),
         glyphs: Some([(text("queued"), text("⏳"))].into()),
@@ -96,7 +135,13 @@ fn notifications_and_results_keep_their_shape() {
         written(&cancelled),
         written(&typing(Some(text("will")))),
         written(&typing(None)),
-        written(&Wake { conversations: vec![text("ch_1")] }),
+        written(&wake()),
+        written(&wake_report()),
+        written(&WakeReported {
+            wake_id: text("wake_1"),
+            state: text("running"),
+            lease_until: Some(Timestamp(45_000).into()),
+        }),
         written(&Closing { reason: text("a newer connection took the session") }),
         written(&progress),
         written(&log),
@@ -171,6 +216,7 @@ fn entries_keep_their_shape() {
 fn unknown_fields_are_refused_in_arguments_and_ignored_in_messages() {
     let call = r#"{"eventId":"evt_1","disposition":"failed","notes":"x"}"#;
     assert!(serde_json::from_str::<DispositionParams>(call).is_err());
-    let newer = r#"{"conversations":["ch_1"],"because":"mail"}"#;
-    assert!(serde_json::from_str::<Wake>(newer).is_ok());
+    let mut newer = serde_json::to_value(wake()).unwrap();
+    newer["because"] = json!("mail");
+    assert!(serde_json::from_value::<Wake>(newer).is_ok());
 }

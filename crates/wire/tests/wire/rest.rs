@@ -195,6 +195,7 @@ fn responses_keep_their_shape() {
         stands_still_since: None,
     };
     let why = Why {
+        wakes: Vec::new(),
         event_id: "evt_1".into(),
         conversation: "ch_1".into(),
         seq: 4,
