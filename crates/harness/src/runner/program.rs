@@ -1,0 +1,204 @@
+//! The program of a runner: how it is started, with Chorus's tools and with its memory.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+use super::home::Saved;
+use crate::lanes::Kind;
+use crate::lanes::flags::{self, Begin, Beside, CommandLine, Private};
+use crate::terminal;
+
+/// The variables by which the program, and whatever it runs, speaks as the agent.
+const TOKEN: &str = "CHORUS_TOKEN";
+const URL: &str = "CHORUS_URL";
+/// How long a server that a program needs has until it serves.
+const SERVES: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(20);
+/// Longest path of a Unix socket that every system takes.
+const SOCKET_PATH: usize = 100;
+
+/// A program, ready to be started again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) kind: Kind,
+    name: String,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    private: PathBuf,
+    url: String,
+    token: String,
+    /// The session to go on with.
+    pub(super) resume_id: Option<String>,
+    /// The server that the program needs, as long as it runs.
+    beside: Arc<Mutex<Option<Child>>>,
+}
+
+/// A program that may be started now.
+pub(super) struct Prepared {
+    pub(super) launch: terminal::Launch,
+    /// The id of its session, where that is known.
+    pub(super) session: Option<String>,
+}
+
+/// With what the program begins.
+pub(super) enum With<'a> {
+    /// As the user has written it, or with its memory where it has one.
+    Nothing,
+    /// Its session goes on with this prompt.
+    Memory(&'a str, &'a str),
+    /// A new session begins with this prompt.
+    Opening(&'a str),
+}
+
+impl Program {
+    pub(super) fn new(saved: &Saved, private: &Path) -> Self {
+        let name = saved.program.clone();
+        let file = Path::new(&name).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        Self {
+            kind: Kind::of_program(file),
+            arguments: saved.arguments.clone(),
+            folder: saved.folder.clone(),
+            private: private.to_owned(),
+            url: saved.url.trim_end_matches('/').to_owned(),
+            token: saved.token.clone(),
+            resume_id: saved.resume_id.clone(),
+            beside: Arc::default(),
+            name,
+        }
+    }
+
+    /// What it is called in the list of sessions.
+    pub(super) fn runtime(&self) -> String {
+        match self.kind {
+            Kind::Codex => "codex_cli".to_owned(),
+            Kind::Claude => "claude_code".to_owned(),
+            Kind::Gemini => "gemini_cli".to_owned(),
+            Kind::Acp | Kind::Other => {
+                let name = Path::new(&self.name).file_name().and_then(OsStr::to_str);
+                name.unwrap_or("program").chars().take(64).collect()
+            }
+        }
+    }
+
+    pub(super) fn is_resumable(&self) -> bool {
+        matches!(self.kind, Kind::Codex | Kind::Claude | Kind::Gemini)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn private(&self) -> Private<'_> {
+        Private(&self.private)
+    }
+
+    /// What is to be run, once all that it needs is there.
+    pub(super) async fn prepare(&self, with: With<'_>) -> io::Result<Prepared> {
+        let id = uuid::Uuid::new_v4().to_string();
+        let begin = match with {
+            With::Nothing => Begin::AsUser { id: &id },
+            With::Memory(session, prompt) => Begin::Resume { session, prompt },
+            With::Opening(prompt) => Begin::New { id: &id, prompt },
+        };
+        let line = flags::command_line(&flags::Launch {
+            kind: self.kind,
+            program: &self.name,
+            arguments: &self.arguments,
+            url: &format!("{}/v1/mcp?names=underscore", self.url),
+            token_variable: TOKEN,
+            private: &self.private,
+            root: nix::unistd::Uid::effective().is_root(),
+            begin,
+        });
+        line.write_files()?;
+        if let Some(beside) = &line.beside {
+            self.serve_beside(beside).await?;
+        }
+        Ok(Prepared { session: line.session.clone(), launch: self.launch(line) })
+    }
+
+    fn launch(&self, line: CommandLine) -> terminal::Launch {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let environment = line.environment.into_iter().map(|(name, value)| (name.into(), value.into()));
+        terminal::Launch {
+            program: find(&line.program, &path).unwrap_or_else(|| line.program.into()),
+            arguments: line.arguments.into_iter().map(OsString::from).collect(),
+            environment: environment.chain(self.variables()).collect(),
+            folder: self.folder.clone(),
+        }
+    }
+
+    fn variables(&self) -> [(OsString, OsString); 2] {
+        [(TOKEN.into(), self.token.clone().into()), (URL.into(), self.url.clone().into())]
+    }
+
+    /// Starts the server that the program needs, unless it runs.
+    async fn serve_beside(&self, beside: &Beside) -> io::Result<()> {
+        if beside.socket.as_os_str().len() > SOCKET_PATH {
+            let why = format!(
+                "{} is too long for a socket's path; set XDG_STATE_HOME to a shorter one",
+                beside.socket.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        if self.beside_runs() {
+            return Ok(());
+        }
+        // One that was killed has left it behind.
+        let _ = std::fs::remove_file(&beside.socket);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program = find(&self.name, &path).unwrap_or_else(|| PathBuf::from(&self.name));
+        let mut command = Command::new(program);
+        command.args(&beside.arguments).envs(self.variables()).current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Not told when the person presses Ctrl-C; and gone when the runner is.
+        command.process_group(0).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let until = Instant::now() + SERVES;
+        while !beside.socket.exists() {
+            if let Some(status) = child.try_wait()? {
+                return Err(io::Error::other(format!("its server ended at once: {status}")));
+            }
+            if Instant::now() >= until {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "its server does not serve"));
+            }
+            sleep(LOOK).await;
+        }
+        *self.beside.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+        Ok(())
+    }
+
+    fn beside_runs(&self) -> bool {
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+}
+
+/// The file of a program: as it is named where that is a path, else the first of this name in the folders of `path`.
+pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
+    if name.contains('/') {
+        let file = std::path::absolute(name).ok()?;
+        return is_executable(&file).then_some(file);
+    }
+    let mut files = std::env::split_paths(path).map(|folder| folder.join(name));
+    let found = files.find(|file| is_executable(file))?;
+    Some(std::path::absolute(&found).unwrap_or(found))
+}
+
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let found = std::fs::metadata(file);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// Where the runner of a folder shows its program.
+pub fn socket(folder: &Path) -> PathBuf {
+    folder.join("attach.sock")
+}
