@@ -6,8 +6,12 @@
 //! configuration.
 
 pub mod chooser;
+pub mod claude_inbox;
+pub mod codex_socket;
+pub mod flags;
 pub mod wake_note;
 
 mod outcome;
+mod owned;
 
 pub use outcome::{Found, Kind, Lane, MessageId, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
