@@ -298,8 +298,12 @@ async fn find(
     Ok(found.and_then(|entry| entry["turnId"].as_str()).map(str::to_owned))
 }
 
+/// By its id, or by its text where it was not sent over this socket: the same text may have been sent for an earlier fence.
 fn is_ours(item: &Value, message: &MessageId, prompt: &str) -> bool {
-    item["clientId"] == message.as_str() || has_text(item, prompt)
+    match item["clientId"].as_str() {
+        Some(id) if id.starts_with(MessageId::PREFIX) => id == message.as_str(),
+        _ => has_text(item, prompt),
+    }
 }
 
 /// Sent by the keyboard or as an argument, a message has an id of Codex's own; the text names its wake.

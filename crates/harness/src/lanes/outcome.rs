@@ -214,6 +214,9 @@ impl WakeInput<'_> {
 pub struct MessageId(pub(super) String);
 
 impl MessageId {
+    /// What all of them begin with.
+    pub(super) const PREFIX: &str = "chorus-";
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

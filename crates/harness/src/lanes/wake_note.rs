@@ -8,6 +8,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -37,6 +38,8 @@ pub struct Sent {
     pub fence: u32,
     pub lane: Lane,
     pub message: String,
+    /// When it was about to be sent.
+    pub at: SystemTime,
     pub end: End,
 }
 
@@ -92,7 +95,8 @@ impl WakeNotes {
 impl WakeNote {
     /// Notes that this is about to be sent. Write the note before you send.
     pub fn begins(&mut self, fence: u32, lane: Lane, message: &MessageId) {
-        self.sent.push(Sent { fence, lane, message: message.0.clone(), end: End::Open });
+        let at = SystemTime::now();
+        self.sent.push(Sent { fence, lane, message: message.0.clone(), at, end: End::Open });
         let over = self.sent.len().saturating_sub(KEPT);
         self.sent.drain(..over);
     }
@@ -104,10 +108,10 @@ impl WakeNote {
         }
     }
 
-    /// The message of the open try by this lane.
-    pub fn open(&self, lane: Lane) -> Option<MessageId> {
+    /// The message of the open try by this lane, and when it was about to be sent.
+    pub fn open(&self, lane: Lane) -> Option<(MessageId, SystemTime)> {
         let open = self.sent.iter().rev().find(|sent| sent.lane == lane && sent.end == End::Open);
-        open.map(|sent| MessageId(sent.message.clone()))
+        open.map(|sent| (MessageId(sent.message.clone()), sent.at))
     }
 
     /// The tries that matter for this message: its own, whatever is open, and keys, which go in once per fence whatever
@@ -124,7 +128,7 @@ impl WakeNote {
         let sent = self.sent.iter().map(|sent| {
             json!({
                 "fence": sent.fence, "lane": sent.lane.name(), "message": sent.message,
-                "end": end_name(sent.end),
+                "atMs": millis(sent.at), "end": end_name(sent.end),
             })
         });
         json!({"wake": self.wake, "sent": sent.collect::<Vec<_>>()}).to_string()
@@ -137,6 +141,7 @@ impl WakeNote {
                 fence: u32::try_from(sent["fence"].as_u64()?).ok()?,
                 lane: Lane::named(sent["lane"].as_str()?)?,
                 message: sent["message"].as_str()?.to_owned(),
+                at: UNIX_EPOCH + Duration::from_millis(sent["atMs"].as_u64()?),
                 end: ENDS.into_iter().find(|end| end_name(*end) == sent["end"])?,
             })
         });
@@ -146,6 +151,11 @@ impl WakeNote {
 }
 
 const ENDS: [End; 4] = [End::Open, End::Absent, End::Failed, End::Confirmed];
+
+fn millis(at: SystemTime) -> u64 {
+    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
 
 fn end_name(end: End) -> &'static str {
     match end {
@@ -182,7 +192,7 @@ mod tests {
         // The runner is killed here. Its successor has the next fence.
         let notes = WakeNotes::open(&folder.path().join("wakes")).unwrap();
         let mut note = notes.read("wake_1").unwrap();
-        assert_eq!(note.open(Lane::CodexSocket), Some(first));
+        assert_eq!(note.open(Lane::CodexSocket).unwrap().0, first);
         let next = message(2, "read");
         let open = Attempt { lane: Lane::CodexSocket, fence: 1, end: End::Open };
         assert_eq!(note.attempts(&next), [open]);

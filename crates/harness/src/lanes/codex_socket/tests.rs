@@ -251,6 +251,18 @@ async fn what_was_sent_is_found_by_its_id_or_its_text() {
         Some("turn-4"),
     )
     .await;
+    // The same words under another fence are another message.
+    check(
+        |m, _| {
+            let content = json!([{"type": "text", "text": "read th_1"}]);
+            let item =
+                json!({"type": "userMessage", "clientId": "chorus-wake_1-0-1", "content": content});
+            let page = json!({"result": {"data": [{"turnId": "turn-4", "item": item}]}});
+            (m == "thread/items/list").then_some(page)
+        },
+        None,
+    )
+    .await;
     // A thread that never had a message has nothing to list.
     check(
         |m, _| {
