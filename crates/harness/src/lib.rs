@@ -8,6 +8,7 @@
 //! [`run`] is one harness: one agent, one state folder, one connection that is opened again and again.
 
 pub mod journal;
+pub mod lanes;
 pub mod options;
 pub mod runner;
 pub mod runtime;
