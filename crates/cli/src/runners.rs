@@ -11,6 +11,9 @@ use crate::failure::{Failure, Result};
 use crate::lookup;
 use crate::print::line;
 
+/// So many of a workspace's last letters tell it from others.
+const WORKSPACE: usize = 12;
+
 /// Where all of them are: `$XDG_STATE_HOME/chorus/runs`, by default below `~/.local/state`.
 fn all() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
@@ -24,7 +27,10 @@ fn all() -> Result<PathBuf> {
 
 /// The folder of one agent's runner.
 pub(crate) fn folder(workspace: &str, agent: &str) -> Result<PathBuf> {
-    Ok(all()?.join(folder_of(workspace)).join(folder_of(agent)))
+    // Sockets are in it, whose paths are short.
+    let workspace = folder_of(workspace);
+    let end = workspace.len().saturating_sub(WORKSPACE);
+    Ok(all()?.join(&workspace[end..]).join(folder_of(agent)))
 }
 
 /// The folder of the runner of this name; of the only one where none is given.

@@ -11,6 +11,11 @@ use tokio::sync::mpsc;
 /// Messages of the host that wait for the harness.
 pub(crate) const QUEUE: usize = 256;
 
+/// Whether a connection is closed because a newer one has its session.
+pub(crate) fn is_taken_over(reason: &str) -> bool {
+    reason.contains("taken over")
+}
+
 /// What happens to the connection.
 pub(crate) enum Link {
     Up(Connection),

@@ -9,15 +9,12 @@ use tokio::time::Instant;
 use super::Harness;
 use crate::Error;
 use crate::journal::{Known, Offer};
-use crate::link::Link;
+use crate::link::{self, Link};
 use crate::options::Notice;
 use crate::turns::{Input, is_knock};
 
 /// Deliveries that may be open at once; more are not taken, and offered again later.
 const OPEN: usize = 1_024;
-
-/// In the reason for closing, when a newer connection of the session is the cause.
-const TAKEN_OVER: &str = "taken over";
 
 impl Harness {
     pub(super) fn linked(&mut self, link: Link) -> Result<(), Error> {
@@ -100,7 +97,7 @@ impl Harness {
             }
             Incoming::Closing(closing) => {
                 tracing::info!(reason = %closing.reason, "the host closes the connection");
-                if closing.reason.contains(TAKEN_OVER) {
+                if link::is_taken_over(&closing.reason) {
                     return Err(Error::TakenOver { reason: closing.reason });
                 }
                 Ok(())

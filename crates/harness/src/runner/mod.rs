@@ -31,11 +31,11 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::link::{self, Hello, Link};
-use crate::terminal::{Exit, TerminalHandle};
+use crate::terminal::{self, Exit, Launch, Size, TerminalHandle, viewers};
 use drive::{Driven, Driver};
 use home::{Home, Life, Saved};
 pub use program::{find, socket};
-use program::Program;
+use program::{Program, With};
 use reports::Reports;
 
 /// A wake in hand is reported on this often; the host takes it back after 45 s.
@@ -102,8 +102,6 @@ enum Event {
     Exited(Exit),
     /// What the host answered to a report.
     Answered { fence: u32, wake: String, answer: Result<WakeReported, chorus_client::Error> },
-    /// Somebody wants to see the program, which sleeps.
-    Shown,
 }
 
 struct Runner {
@@ -128,6 +126,7 @@ pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error>
     let (events, mut happened) = mpsc::channel(64);
     let listen = |kind| signal(kind).map_err(Error::Program);
     let (mut hangup, mut terminate) = (listen(SignalKind::hangup())?, listen(SignalKind::terminate())?);
+    let mut show = listen(SignalKind::user_defined1())?;
     let program = Program::new(&saved, home.folder());
     let mut runner = Runner {
         home,
@@ -143,9 +142,8 @@ pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error>
         events,
         beside: JoinSet::new(),
     };
-    runner.serve_viewers();
     if start != Start::Asleep {
-        runner.start(start == Start::Here).map_err(Error::Program)?;
+        runner.start(start == Start::Here).await.map_err(Error::Program)?;
     }
     runner.connect(Duration::ZERO);
     let mut alive = tokio::time::interval(ALIVE);
@@ -166,6 +164,12 @@ pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error>
                     let code = runner.end_program(nix::sys::signal::Signal::SIGHUP).await;
                     runner.close().await;
                     return Ok(Ended::Exited { code, hung_up: true });
+                }
+            }
+            // Somebody wants to see the program, which sleeps.
+            _ = show.recv(), if runner.terminal.is_none() => {
+                if let Err(error) = runner.start(false).await {
+                    tracing::warn!(%error, "the program cannot be started");
                 }
             }
             _ = terminate.recv() => {
@@ -258,10 +262,8 @@ impl Runner {
     fn happened(&mut self, event: Event) -> Result<Option<Exit>, Error> {
         match event {
             Event::Driven(Driven::Report(report)) => {
-                if let Some(id) = report.resume_id.as_ref().filter(|id| self.saved.resume_id.as_ref() != Some(id)) {
-                    self.saved.resume_id = Some(id.clone());
-                    self.program.resume_id = Some(id.clone());
-                    self.home.save(&self.saved)?;
+                if let Some(id) = report.resume_id.clone() {
+                    self.remember(id)?;
                 }
                 self.reports.add(report);
                 self.report_next();
@@ -284,13 +286,6 @@ impl Runner {
                 return Ok(Some(exit));
             }
             Event::Answered { fence, wake, answer } => self.answered(&wake, fence, answer),
-            Event::Shown => {
-                if self.terminal.is_none()
-                    && let Err(error) = self.start(false)
-                {
-                    tracing::warn!(%error, "the program cannot be started");
-                }
-            }
         }
         Ok(None)
     }
@@ -339,39 +334,46 @@ impl Runner {
     }
 
     /// Starts the program, with its memory where it has one.
-    fn start(&mut self, here: bool) -> std::io::Result<()> {
-        let launch = self.program.launch(None)?;
-        self.spawn(&launch, here).map(drop)
+    async fn start(&mut self, here: bool) -> std::io::Result<()> {
+        let resume_id = self.saved.resume_id.clone();
+        let with = resume_id.as_deref().map_or(With::Nothing, |id| With::Memory(id, ""));
+        let prepared = self.program.prepare(with).await?;
+        if let Some(session) = prepared.session {
+            self.remember(session).map_err(std::io::Error::other)?;
+        }
+        self.spawn(&prepared.launch, here).map(drop)
     }
 
-    fn spawn(&mut self, launch: &crate::terminal::Launch, here: bool) -> std::io::Result<TerminalHandle> {
-        let terminal = self.program.spawn(launch, here)?;
+    /// Keeps the program's own id of its session.
+    fn remember(&mut self, session: String) -> Result<(), home::Error> {
+        if self.saved.resume_id.as_ref() == Some(&session) {
+            return Ok(());
+        }
+        self.saved.resume_id = Some(session.clone());
+        self.program.resume_id = Some(session);
+        self.home.save(&self.saved)
+    }
+
+    fn spawn(&mut self, launch: &Launch, here: bool) -> std::io::Result<TerminalHandle> {
+        let size = if here { Size::of_stdout() } else { Size::DETACHED };
+        let terminal = terminal::spawn(launch, size)?.handle();
+        let viewers = viewers::serve(terminal.clone(), &socket(self.home.folder()))?;
         self.terminal = Some(terminal.clone());
         self.home.note(Life::Awake).map_err(std::io::Error::other)?;
         let (events, shown) = (self.events.clone(), terminal.clone());
         self.beside.spawn(async move {
             let exit = match here {
-                true => match crate::terminal::relay(&shown).await {
+                true => match terminal::relay(&shown).await {
                     Ok(exit) => exit,
                     Err(_) => shown.exited().await,
                 },
                 false => shown.exited().await,
             };
+            viewers.abort();
+            // A runner that has stopped does not listen any more.
             let _ = events.send(Event::Exited(exit)).await;
         });
-        self.program.show(&terminal);
         Ok(terminal)
-    }
-
-    /// Serves `chorus attach`.
-    fn serve_viewers(&mut self) {
-        let events = self.events.clone();
-        let wanted = move || {
-            let _ = events.try_send(Event::Shown);
-        };
-        if let Err(error) = self.program.serve(wanted) {
-            tracing::warn!(%error, "the terminal cannot be shown to others");
-        }
     }
 
     /// Ends the program; its exit code.

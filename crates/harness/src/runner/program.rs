@@ -49,9 +49,9 @@ pub(super) struct Prepared {
 
 /// With what the program begins.
 pub(super) enum With<'a> {
-    /// As the user has written it, or with its memory where it has one.
+    /// As the user has written it.
     Nothing,
-    /// Its session goes on with this prompt.
+    /// Its session goes on, with this prompt if there is one.
     Memory(&'a str, &'a str),
     /// A new session begins with this prompt.
     Opening(&'a str),

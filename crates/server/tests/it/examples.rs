@@ -99,6 +99,17 @@ async fn call(host: &TestHost, token: &str, session: &str, tool: &str, arguments
     answer["result"]["structuredContent"].clone()
 }
 
+/// The runner of a program at whose terminal somebody types.
+async fn defer(host: &TestHost, runner: &mut Harness) {
+    let wake = runner.wake().await;
+    let until = chorus_wire::time::Time(host.clock_now().plus(60_000));
+    let report = json!({
+        "wakeId": wake["wakeId"], "fence": wake["fence"], "result": "deferred",
+        "why": "person_typing", "deferredUntil": until,
+    });
+    runner.call("wake/report", report).await.unwrap();
+}
+
 // covers: THR-446
 #[tokio::test]
 async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
@@ -111,8 +122,9 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
     let new = json!({"id": "coordinator_agent", "kind": "agent"});
     host.post(&host.operator(), "/v1/members", new).await.ok();
     let reviewer = host.token("reviewer_agent").await;
-    // The token is for one session, as the protocol has it.
-    let connected = host.connect(&reviewer).await;
+    // The token is for one session, as the protocol has it: that of the runner of the reviewer's program.
+    let runner = json!({"runner": true, "runtime": "codex_cli", "resumable": true});
+    let mut connected = host.connect_as(&reviewer, runner).await;
     let sess = text(&connected.hello["session"]["id"]);
     let bound = json!({"agent": "reviewer_agent", "role": "worker", "session": sess});
     let reviewer = text(&host.post(&host.operator(), "/v1/tokens", bound).await.ok()["token"]);
@@ -140,14 +152,10 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
         };
         assert_eq!(input.heading, output.heading);
         let who = match tool {
-            "create_thread" => 0,
+            "create_thread" | "trigger_participant" => 0,
             "read_messages" | "ack_read" => 2,
             _ => 1,
         };
-        if matches!(tool, "heartbeat_session" | "trigger_participant") {
-            // They come with waking.
-            continue;
-        }
         let (token, session) = (callers[who].1, &sessions[who]);
         if tool == "post_message" {
             // The example's message is the 27th.
@@ -162,8 +170,15 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
             assert!(found["messages"].is_array());
         }
         let ids = [("th_01JXYZ", thread.as_str()), ("sess_rv_12", sess.as_str())];
-        let arguments = input.with(&ids);
-        let answer = call(&host, token, session, tool, &arguments).await;
+        // A heartbeat names the session as its program does.
+        let ids = if tool == "heartbeat_session" { &ids[..1] } else { &ids[..] };
+        let arguments = input.with(ids);
+        let answer = call(&host, token, session, tool, &arguments);
+        let answer = match tool {
+            // A person is typing at the reviewer's terminal.
+            "trigger_participant" => tokio::join!(answer, defer(&host, &mut connected)).0,
+            _ => answer.await,
+        };
         let (expected, has) = (output.read(), |key: &str| output.read().get(key).is_some());
         assert_eq!(lacks(&answer, &expected, ""), NOTHING, "{tool} {arguments} {answer}");
         for word in [
@@ -176,6 +191,11 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
             "has_more",
             "ok",
             "last_status",
+            "target_agent_id",
+            "action",
+            "result",
+            "defer_reason",
+            "fallback_action",
         ] {
             if has(word) {
                 assert_eq!(answer[word], expected[word], "{tool} {word}");
@@ -202,6 +222,8 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
         "ack_read",
         "update_thread_status",
         "summarize_thread",
+        "heartbeat_session",
+        "trigger_participant",
         "errors",
     ];
     assert_eq!(done, all, "all of them were found");

@@ -97,6 +97,16 @@ impl Harness {
         }
     }
 
+    /// The next wake; its params.
+    pub(crate) async fn wake(&mut self) -> Value {
+        loop {
+            let frame = self.heard().await.expect("a wake");
+            if frame["method"] == "session/wake" {
+                return frame["params"].clone();
+            }
+        }
+    }
+
     /// The next delivery, acknowledged; its params.
     pub(crate) async fn take(&mut self) -> Value {
         let frame = self.delivery().await;

@@ -77,6 +77,7 @@ mod traces;
 mod turns;
 mod turns_pass;
 mod uploads;
+mod wakes;
 mod web;
 mod webhook;
 mod words;

@@ -1,0 +1,451 @@
+//! The wake in hand: a task that goes from lane to lane until the program's turn runs, and reports.
+//!
+//! It lives for one wake of the host, through all its fences. After a turn has ended it waits for what the host makes of
+//! that: another fence, more mail, or the end, by which it is dropped.
+
+mod hand;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::wake::ReportResult;
+use chorus_wire::attention::wake::{Wake, WakeReport};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use super::program::Program;
+use super::{Seat, reports};
+use crate::clock::Clock;
+use crate::lanes::chooser::{self, Choice, End, Known, Next, Socket, Typing};
+use crate::lanes::wake_note::{WakeNote, WakeNotes};
+use crate::lanes::{Found, Kind, Lane, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
+use crate::terminal::{Launch, TerminalHandle};
+use hand::Hand;
+
+/// Nobody has touched a key for this long before one is typed (threads spec section 3.8).
+const QUIET: Duration = Duration::from_secs(20);
+/// How often it is looked at again whether a person has stopped typing, and for how long.
+const AGAIN: Duration = Duration::from_secs(5);
+const DEFERRED: Duration = Duration::from_secs(60);
+/// A turn of a program that tells nothing of itself has ended when it printed nothing for this long.
+const STILL: Duration = Duration::from_secs(10);
+/// Lines of the screen that go into a report.
+const LINES: usize = 40;
+/// Bytes of them.
+const LINES_BYTES: usize = 4_096;
+
+/// What the task asks of the runner.
+pub(super) enum Driven {
+    Report(WakeReport),
+    /// Start this in the runner's terminal.
+    Start { launch: Launch, started: oneshot::Sender<std::io::Result<TerminalHandle>> },
+}
+
+/// The task of a wake.
+pub(super) struct Driver {
+    wake: String,
+    more: mpsc::UnboundedSender<Wake>,
+    /// What is said as a sign of life; nothing while it waits for the host.
+    life: Arc<Mutex<Option<WakeReport>>>,
+    task: JoinHandle<()>,
+}
+
+impl Driver {
+    pub(super) fn spawn(
+        wake: Wake,
+        program: Program,
+        terminal: Seat,
+        to: mpsc::Sender<Driven>,
+        clock: Clock,
+    ) -> Self {
+        let (more, mail) = mpsc::unbounded_channel();
+        let life = Arc::new(Mutex::new(Some(reports::report(&wake, ReportResult::Working))));
+        let id = wake.wake_id.clone();
+        let hand = Hand { terminal, program, to: to.clone() };
+        let drive =
+            Drive { wake, hand, to, mail, life: life.clone(), clock, deferred: None, steered: None };
+        Self { wake: id, more, life, task: tokio::spawn(drive.run()) }
+    }
+
+    pub(super) fn is_of(&self, wake: &str) -> bool {
+        self.wake == wake
+    }
+
+    /// Takes the same wake with another fence, or with more mail.
+    pub(super) fn more(&self, wake: Wake) {
+        // A task that has panicked is replaced when the lease has run out.
+        let _ = self.more.send(wake);
+    }
+
+    pub(super) fn life(&self) -> Option<WakeReport> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Drive {
+    wake: Wake,
+    hand: Hand,
+    to: mpsc::Sender<Driven>,
+    mail: mpsc::UnboundedReceiver<Wake>,
+    life: Arc<Mutex<Option<WakeReport>>>,
+    clock: Clock,
+    /// Since when a person's typing has put it off.
+    deferred: Option<Instant>,
+    /// The prompt that was brought into the running turn last.
+    steered: Option<String>,
+}
+
+/// A turn that runs.
+struct Running {
+    lane: Lane,
+    turn: Turn,
+    prompt: String,
+}
+
+impl Drive {
+    async fn run(mut self) {
+        loop {
+            self.lives(ReportResult::Working, None);
+            if let Some(running) = self.search().await {
+                self.watch(running).await;
+            }
+            // What comes of it is the host's to say.
+            *self.life.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let fence = self.wake.fence;
+            loop {
+                let Some(wake) = self.mail.recv().await else { return };
+                // The same again has been answered already.
+                let is_new = wake.fence != fence || wake.prompt != self.wake.prompt;
+                self.wake = wake;
+                if is_new {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Goes from lane to lane until one is confirmed; none when no lane is left.
+    async fn search(&mut self) -> Option<Running> {
+        let folder = self.hand.program.private().wakes();
+        let notes = match WakeNotes::open(&folder) {
+            Ok(notes) => notes,
+            Err(error) => return self.gives_up(&format!("cannot keep notes: {error}")).await,
+        };
+        let mut passed = Vec::new();
+        loop {
+            self.take_mail();
+            let input_prompt = self.wake.prompt.clone();
+            let mut note = match notes.read(&self.wake.wake_id) {
+                Ok(note) => note,
+                Err(_) => WakeNote { wake: self.wake.wake_id.clone(), sent: Vec::new() },
+            };
+            let (wake, skip) = (self.wake.clone(), self.skip());
+            let input = input(&wake);
+            let attempts = note.attempts(&input.message());
+            let choice = chooser::choose(&self.known().await, wake.fence, &skip, &attempts);
+            passed.extend(choice.passed.iter().copied().filter(|p| !passed.contains(p)).collect::<Vec<_>>());
+            match choice.next {
+                Next::LookUp(lane) => {
+                    let found = self.look_up(lane, &note, &input).await;
+                    let end = if matches!(found, Found::There { .. }) { End::Confirmed } else { End::Absent };
+                    note.ended(lane, end);
+                    self.keep(&notes, &note);
+                    if let Found::There { evidence, turn } = found {
+                        return Some(self.confirmed(lane, turn, &evidence, &passed, input_prompt).await);
+                    }
+                }
+                Next::Wait(lane, reason) => self.wait(lane, reason).await,
+                Next::Try(lane) => {
+                    note.begins(wake.fence, lane, &input.message());
+                    self.keep(&notes, &note);
+                    let outcome = {
+                        let context = self.hand.context();
+                        lane.try_wake(&input, &context.lanes(&self.hand)).await
+                    };
+                    match outcome {
+                        Outcome::Confirmed { evidence, turn } => {
+                            note.ended(lane, End::Confirmed);
+                            self.keep(&notes, &note);
+                            let prompt = input_prompt;
+                            return Some(self.confirmed(lane, turn, &evidence, &passed, prompt).await);
+                        }
+                        Outcome::Failed { why } => {
+                            note.ended(lane, End::Failed);
+                            self.keep(&notes, &note);
+                            self.failed(lane, ReportResult::Failed, &why).await;
+                        }
+                        // Looked up next, before anything is sent.
+                        Outcome::Unknown { why } => {
+                            self.failed(lane, ReportResult::Unknown, &why).await;
+                        }
+                    }
+                }
+                Next::Exhausted => return self.exhausted(&choice, &passed).await,
+            }
+        }
+    }
+
+    /// Reports the turn that runs.
+    async fn confirmed(
+        &mut self,
+        lane: Lane,
+        turn: Turn,
+        evidence: &str,
+        passed: &[(Lane, Reason)],
+        prompt: String,
+    ) -> Running {
+        self.deferred = None;
+        self.lives(ReportResult::Working, None);
+        let mut report = self.report(ReportResult::Confirmed);
+        report.lane = Some(lane.into());
+        report.evidence = Some(evidence.to_owned());
+        report.why = Some(not_taken(passed)).filter(|why| !why.is_empty());
+        report.resume_id = turn.session.clone();
+        self.say(report).await;
+        Running { lane, turn, prompt }
+    }
+
+    /// Waits for the end of the turn; mail that comes meanwhile goes into it where that can be.
+    async fn watch(&mut self, running: Running) {
+        self.steered = None;
+        let Running { lane, turn, prompt } = running;
+        let first = Wake { prompt, ..self.wake.clone() };
+        let context = self.hand.context();
+        let hand = self.hand.clone();
+        let end = {
+            let lanes = context.lanes(&hand);
+            let input = input(&first);
+            let watched = ended(lane, &turn, &input, &lanes, &hand);
+            tokio::pin!(watched);
+            loop {
+                tokio::select! {
+                    end = &mut watched => break end,
+                    Some(wake) = self.mail.recv() => {
+                        let is_new_fence = wake.fence != self.wake.fence;
+                        self.wake = wake;
+                        if is_new_fence {
+                            // The host did not hear of us in time. The turn runs.
+                            self.lives(ReportResult::Working, None);
+                            let mut report = self.report(ReportResult::Confirmed);
+                            report.lane = Some(lane.into());
+                            report.evidence = Some("the turn of the last fence runs".to_owned());
+                            self.say(report).await;
+                        }
+                        self.steer(lane, &lanes).await;
+                    }
+                }
+            }
+        };
+        let mut report = self.report(ReportResult::Ended);
+        report.lane = Some(lane.into());
+        report.why = (!end.completed).then(|| "broken_off".to_owned());
+        report.evidence = Some(end.evidence.clone());
+        report.lines = self.lines(&end);
+        self.say(report).await;
+    }
+
+    /// Brings the mail that came into the turn that runs, by the program's own interface. Where there is none it waits for
+    /// the turn's end.
+    async fn steer(&mut self, lane: Lane, lanes: &crate::lanes::LaneContext<'_, Hand>) {
+        let live = match self.hand.program.kind {
+            Kind::Codex => Lane::CodexSocket,
+            Kind::Claude => Lane::ClaudeInbox,
+            _ => return,
+        };
+        let skipped = self.wake.skip.iter().any(|skip| **skip == live);
+        if skipped || lane == Lane::Acp || self.steered.as_ref() == Some(&self.wake.prompt) {
+            return;
+        }
+        self.steered = Some(self.wake.prompt.clone());
+        let outcome = live.try_wake(&input(&self.wake), lanes).await;
+        tracing::info!(wake = %self.wake.wake_id, ?outcome, "more mail for the turn that runs");
+    }
+
+    async fn look_up(&self, lane: Lane, note: &WakeNote, input: &WakeInput<'_>) -> Found {
+        let context = self.hand.context();
+        let lanes = context.lanes(&self.hand);
+        let Some(message) = note.open(lane) else { return Found::Absent };
+        lane.look_up(&message, SystemTime::UNIX_EPOCH, input, &lanes).await
+    }
+
+    /// A person is typing, or a turn runs: it is tried again in a moment.
+    async fn wait(&mut self, lane: Lane, reason: Reason) {
+        if reason == Reason::PersonTyping && self.deferred.is_none() {
+            self.deferred = Some(Instant::now());
+            let until = self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
+            self.lives(ReportResult::Deferred, Some(until));
+            let mut report = self.report(ReportResult::Deferred);
+            report.lane = Some(lane.into());
+            report.why = Some(reason.name().to_owned());
+            report.deferred_until = Some(until.into());
+            self.say(report).await;
+        }
+        let wait = if reason == Reason::PersonTyping { AGAIN } else { Duration::from_secs(1) };
+        tokio::select! {
+            () = sleep(wait) => {}
+            Some(wake) = self.mail.recv() => self.wake = wake,
+        }
+    }
+
+    async fn failed(&mut self, lane: Lane, result: ReportResult, why: &Why) {
+        let mut report = self.report(result);
+        report.lane = Some(lane.into());
+        report.why = Some(why.to_string());
+        self.say(report).await;
+    }
+
+    async fn exhausted(&mut self, choice: &Choice, passed: &[(Lane, Reason)]) -> Option<Running> {
+        let human = choice.human_input();
+        self.deferred = None;
+        let why = if human { chorus_core::model::wake::HUMAN_INPUT.to_owned() } else { not_taken(passed) };
+        self.gives_up(&why).await
+    }
+
+    async fn gives_up(&mut self, why: &str) -> Option<Running> {
+        let mut report = self.report(ReportResult::Exhausted);
+        report.why = Some(why.to_owned());
+        report.lines = self.hand.terminal.get().map(|t| bounded(&t.last_lines(LINES)));
+        self.say(report).await;
+        None
+    }
+
+    /// What is known now about the program.
+    async fn known(&self) -> Known {
+        let terminal = self.hand.terminal.get();
+        let alive = terminal.as_ref().is_some_and(TerminalHandle::is_alive);
+        let program = &self.hand.program;
+        let socket = match program.kind {
+            Kind::Codex if program.private().codex_socket().exists() => Socket::There,
+            Kind::Claude if alive => Socket::There,
+            _ => Socket::Absent,
+        };
+        let typing = terminal.as_ref().map(|terminal| {
+            let is_quiet = self.wake.force || terminal.keys_quiet_for().is_none_or(|quiet| quiet >= QUIET);
+            match is_quiet && !terminal.has_draft() {
+                true => Typing::Quiet,
+                false if self.deferred.is_some_and(|since| since.elapsed() >= DEFERRED) => {
+                    Typing::StillAfterDeferring
+                }
+                false => Typing::Now,
+            }
+        });
+        Known {
+            kind: program.kind,
+            alive,
+            busy: false,
+            socket,
+            agent: self.hand.acp_runs().await,
+            typing,
+            resume_id: program.resume_id().is_some(),
+            command: false,
+        }
+    }
+
+    fn skip(&self) -> Vec<Lane> {
+        self.wake.skip.iter().map(|lane| lane.0).collect()
+    }
+
+    /// Mail that came while nothing was sent is of the same prompt.
+    fn take_mail(&mut self) {
+        while let Ok(wake) = self.mail.try_recv() {
+            self.wake = wake;
+        }
+    }
+
+    fn keep(&self, notes: &WakeNotes, note: &WakeNote) {
+        if let Err(error) = notes.write(note) {
+            tracing::warn!(%error, "the note of a wake cannot be kept");
+        }
+    }
+
+    fn lines(&self, end: &TurnEnd) -> Option<String> {
+        let screen = self.hand.terminal.get().map(|t| t.last_lines(LINES)).unwrap_or_default();
+        let last = if end.last.trim().is_empty() { screen } else { end.last.clone() };
+        Some(bounded(&last)).filter(|lines| !lines.is_empty())
+    }
+
+    fn report(&self, result: ReportResult) -> WakeReport {
+        reports::report(&self.wake, result)
+    }
+
+    fn lives(&self, result: ReportResult, until: Option<Timestamp>) {
+        let mut report = self.report(result);
+        report.deferred_until = until.map(Into::into);
+        *self.life.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    async fn say(&self, report: WakeReport) {
+        // A runner that has gone does not listen any more.
+        let _ = self.to.send(Driven::Report(report)).await;
+    }
+}
+
+/// The end of a turn. A program that tells nothing of itself has ended it when it is still.
+async fn ended(
+    lane: Lane,
+    turn: &Turn,
+    input: &WakeInput<'_>,
+    lanes: &crate::lanes::LaneContext<'_, Hand>,
+    hand: &Hand,
+) -> TurnEnd {
+    let still = async {
+        let is_silent = matches!(hand.program.kind, Kind::Other | Kind::Acp) && lane == Lane::Pty;
+        loop {
+            sleep(Duration::from_millis(500)).await;
+            let Some(terminal) = hand.terminal.get() else { continue };
+            if is_silent && terminal.quiet_for() >= STILL {
+                return TurnEnd { completed: true, evidence: "it prints nothing".to_owned(), last: String::new() };
+            }
+        }
+    };
+    let gone = async {
+        match hand.terminal.get() {
+            Some(terminal) if lane != Lane::Acp && lane != Lane::Command => {
+                terminal.exited().await;
+                // What it said last is read by the lane, which is given a moment.
+                sleep(Duration::from_secs(2)).await;
+            }
+            _ => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        end = lane.watch_end(turn, input, lanes) => end,
+        end = still => end,
+        () = gone => TurnEnd { completed: false, evidence: "the program has ended".to_owned(), last: String::new() },
+    }
+}
+
+fn input(wake: &Wake) -> WakeInput<'_> {
+    WakeInput {
+        wake: &wake.wake_id,
+        fence: wake.fence,
+        prompt: &wake.prompt,
+        summary: wake.summary.as_deref(),
+    }
+}
+
+/// `codex_socket: no_socket; pty: person_typing`.
+fn not_taken(passed: &[(Lane, Reason)]) -> String {
+    let worth = passed.iter().filter(|(_, reason)| *reason != Reason::NotThisProgram);
+    let words: Vec<_> = worth.map(|(lane, reason)| format!("{}: {}", lane.name(), reason.name())).collect();
+    words.join("; ")
+}
+
+/// The end of a text that is too long for a report.
+fn bounded(text: &str) -> String {
+    let text = text.trim();
+    let from = text.ceil_char_boundary(text.len().saturating_sub(LINES_BYTES));
+    text[from..].to_owned()
+}
