@@ -342,5 +342,8 @@ fn revive(
             Err(error) => return Err(error),
         }
     }
+    if alone {
+        workspace.wakes_after_start(now);
+    }
     Ok((workspace, damaged))
 }

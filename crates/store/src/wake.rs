@@ -21,7 +21,7 @@ pub(crate) static FAMILY: Family =
     Family::of(Since::shared(1), &[&WAKE]).recorded(record).loaded(load).checked(check);
 
 fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    changes.wakes.iter().try_for_each(|(_, uid, wake)| match wake {
+    changes.wakes.iter().try_for_each(|(uid, (_, wake))| match wake {
         Some(wake) => put(db, workspace, wake),
         None => remove(db, workspace, *uid),
     })
@@ -47,9 +47,8 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, wake: Uid) -> Result<()> {
 /// Loads the wakes of the workspace into its directory.
 fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", WAKE.select());
-    directory.wakes = Default::default();
     for wake in db.all(&sql, &[workspace.into()], read)? {
-        directory.wakes.insert_mut(wake.uid, Arc::new(wake));
+        directory.put_wake(Arc::new(wake));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use chorus_core::model::ids::{Seq, Timestamp};
 /// The first byte says what is packed. What is read is the same once it was packed again.
 pub fn packed(data: &[u8]) {
     let Some((which, data)) = data.split_first() else { return };
-    match which % 16 {
+    match which % 17 {
         0 => event(data),
         1 => again(data, core::read_attention, core::attention),
         2 => again(data, core::read_work, core::work),
@@ -23,7 +23,10 @@ pub fn packed(data: &[u8]) {
         12 => again(data, core::read_reactions, |list| core::reactions(list)),
         13 => again(data, core::read_asked, core::asked),
         14 => settings(data),
-        _ => again(data, |bytes| core::read_base(Seq(1), [0; 32], Timestamp(1), bytes), core::base),
+        15 => {
+            again(data, |bytes| core::read_base(Seq(1), [0; 32], Timestamp(1), bytes), core::base);
+        }
+        _ => again(data, core::read_wake, core::wake),
     }
 }
 

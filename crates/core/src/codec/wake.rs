@@ -23,7 +23,7 @@ record!(Wake {
     deferred_until,
     deferred_since,
     silent_since,
-    handed,
+    woken,
     sent_at,
     opened_at,
     changed_at,

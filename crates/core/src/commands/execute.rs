@@ -122,8 +122,11 @@ impl Context<'_> {
 
     /// A timer is due.
     fn fire(&mut self, key: TimerKey) -> Result<()> {
-        let conversation = key.conversation;
-        match key.of {
+        let (conversation, of) = match key {
+            TimerKey::Room { conversation, of } => (conversation, of),
+            TimerKey::Wake(uid) => return self.fire_wake(uid),
+        };
+        match of {
             TimerOf::Digest => self.digest(conversation),
             TimerOf::Event(seq) => self.fire_event(EventRef { conversation, seq }),
             TimerOf::Turn(subject) => {

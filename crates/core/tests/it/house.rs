@@ -22,6 +22,7 @@ use chorus_core::model::offer::Offer;
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::SettingsPatch;
 use chorus_core::model::seed::CommandSeed;
+use chorus_core::model::wake::OutgoingWake;
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
@@ -55,6 +56,8 @@ pub struct House {
     pub helpers: RoleKey,
     pub cancelled: Vec<Cancelled>,
     pub digests: Vec<Arc<Digest>>,
+    /// Wakes that were sent to runners.
+    pub wakes: Vec<Arc<OutgoingWake>>,
     offers: Vec<Offer>,
     ids: u128,
 }
@@ -90,6 +93,7 @@ impl House {
             helpers: RoleKey::default(),
             cancelled: Vec::new(),
             digests: Vec::new(),
+            wakes: Vec::new(),
             offers: Vec::new(),
             ids: 0,
         };
@@ -368,8 +372,10 @@ impl House {
             };
             again.admit(Room::restore(parts, again.directory(), self.now));
         }
+        again.wakes_after_start(self.now);
         self.ws = again;
         self.offers.clear();
+        self.wakes.clear();
         self.absorb();
     }
 
@@ -399,6 +405,7 @@ impl House {
         for effect in changes.effects {
             match effect {
                 Effect::Offer(offer) => self.offers.push(offer),
+                Effect::Wake(wake) => self.wakes.push(wake),
                 Effect::Digest { digest, .. } => self.digests.push(digest),
                 Effect::Cancel { event, member, attempt, .. } => {
                     self.cancelled.push(Cancelled { event, member, attempt });

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use chorus_core::commands::directory::SessionName;
 use chorus_core::commands::{
     NotDone, approvals, assets, conversations, deliveries, digests, directory, endpoints, inboxes,
-    messages, notes, projects, retention, schedules, stimuli, threads, turns,
+    messages, notes, projects, retention, schedules, stimuli, threads, turns, wakes,
 };
 use chorus_core::model::asset::Media;
 use chorus_core::model::audit::{Action, Note};
@@ -21,7 +22,7 @@ use chorus_core::model::endpoint::{Act, Secret};
 use chorus_core::model::event::{Idempotency, Message, Reason};
 use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::model::inbox::{Channel, Checks, Patch, Received};
-use chorus_core::model::member::{MemberFields, MemberKind};
+use chorus_core::model::member::{MemberFields, MemberKind, SessionStatus};
 use chorus_core::model::project::{Asked, Linking, TaskFields};
 use chorus_core::model::reaction::Signal;
 use chorus_core::model::requests::{OpenThread, SettingsPatch};
@@ -29,6 +30,7 @@ use chorus_core::model::schedule::{NewSchedule, SchedulePatch, When};
 use chorus_core::model::thread::work::WorkChange;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_core::model::token;
+use chorus_core::model::wake::{Lane, ReportResult};
 use chorus_core::queries;
 
 use crate::boxed::{Boxed, boxed};
@@ -159,6 +161,18 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         owner: Some(member), participants: vec![other], idempotency: None,
     };
     let note = Note { act: Action::CallTool, name: "chat.react".into(), member: None, refused: None, took_ms: None };
+    let session_name = if on { SessionName::Ours(uid) } else { SessionName::Runtimes(name.as_str().into()) };
+    let heartbeat = directory::Heartbeat {
+        member: on.then(|| name.clone()), session: session_name, runtime: text.to_string(), resumable: on,
+        status: dice.of(&SessionStatus::ALL),
+    };
+    let mut wake_ids = vec![UNKNOWN];
+    wake_ids.extend(house.ws.directory().wakes.keys().copied());
+    let wake_report = wakes::ReportWake {
+        wake: dice.of(&wake_ids), fence: 1 + dice.below(2) as u32, lane: on.then(|| dice.of(&Lane::ALL)),
+        result: dice.of(&ReportResult::ALL), why: None, evidence: None, deferred_until: None, resume_id: None,
+        lines: None,
+    };
     vec![
         boxed(approvals::MayCall { tool: "chat.react".into(), arguments: "{}".into() }),
         boxed(approvals::DecideApproval { approval: uid, approved: on, reason: None }),
@@ -197,6 +211,8 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(directory::AddStream { name: name.clone(), owner: Some(member) }),
         boxed(directory::OpenSession { uid: on.then_some(uid), runtime: text.to_string(), resumable: on, ..Default::default() }),
         boxed(directory::KnowSession { uid }),
+        boxed(directory::OpenSession { runtime: text.to_string(), resumable: on, runner: true, folder: Some(text.clone()), ..Default::default() }),
+        boxed(heartbeat),
         boxed(directory::CloseSession { session }),
         boxed(directory::IssueToken(asked)),
         boxed(directory::RevokeToken { jti: "t1".into(), expires: house.now }),
@@ -244,6 +260,9 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(queries::Overdue { member: on.then_some(member), limit: 9 }),
         boxed(queries::Droppable { conversation }),
         boxed(queries::Turns { conversation }),
+        boxed(queries::Wakes { session: None, event: on.then_some(event) }),
+        boxed(wakes::Trigger { thread: dice.of(&[thread, conversation]), target: dice.of(&["scout", "writer", "alice", "nobody"]).into(), reason: text.to_string(), prompt: on.then(|| text.to_string()), force: dice.below(4) == 0 }),
+        boxed(wake_report),
         boxed(say),
     ]
 }

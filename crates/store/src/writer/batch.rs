@@ -195,7 +195,7 @@ impl Batch<'_> {
         self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));
         self.trace.told.directory |= changes.changes_directory();
         self.trace.told.sessions.extend(changes.sessions.iter().map(|s| s.key));
-        self.trace.told.sessions.extend(changes.wakes.iter().map(|(session, ..)| *session));
+        self.trace.told.sessions.extend(changes.wakes.values().map(|(session, _)| *session));
         if self.trace.number.is_some() {
             for room in &changes.rooms {
                 self.trace.told.rooms.entry(room.key).or_default().add(room.into());

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sha2::{Digest as _, Sha256};
 
 use super::rows::{
-    approvals, audits, bases, digests, inboxes, projects, remotes, schedules, stimuli, tasks,
+    approvals, audits, bases, digests, inboxes, projects, remotes, schedules, stimuli, tasks, wakes,
 };
 use super::*;
 use crate::codec::work::tests::thread_work;
@@ -19,11 +19,12 @@ use crate::model::conversation::{Replies, Settings, Visibility};
 use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
-use crate::model::member::MemberKind;
+use crate::model::member::{MemberKind, Proof, SessionStatus};
 use crate::model::project::TaskState;
 use crate::model::schedule::Fired;
 use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::work::{BindingKind, WorkStatus};
+use crate::model::wake::{Lane, Outcome, ReportResult, WakeState};
 
 /// Values of each type.
 const VALUES: usize = 128;
@@ -110,6 +111,7 @@ fn bytes_of_every_type_are_as_they_were() {
             "audit",
             hash(audits(), |v| audit(at, v), |_, b| read_audit(at, b).map(|v| audit(at, &v))),
         ),
+        ("wake", hash(wakes(), wake, |_, b| read_wake(b).map(|v| wake(&v)))),
         ("asked", hash(approvals(), asked, |_, b| read_asked(b).map(|v| asked(&v)))),
         (
             "members",
@@ -141,7 +143,8 @@ fn bytes_of_every_type_are_as_they_were() {
             ("task", "cdddabd92c61f84b"),
             ("inbox", "14a7b78592723a18"),
             ("remote", "f26a005925295155"),
-            ("audit", "9d1f9bd49cfcab2c"),
+            ("audit", "c81472e57b4064d1"),
+            ("wake", "ee917fed668f3a12"),
             ("asked", "94d910f46cd0ca09"),
             ("members", "8e3e619c6fa4c83d"),
             ("reactions", "e7d36ba6d05dc059"),
@@ -165,16 +168,21 @@ fn codes_of_every_enum_are_as_they_were() {
         EndpointState,
         Fired,
         Intent,
+        Lane,
         Media,
         MemberKind,
         MessageKind,
         Mode,
+        Outcome,
         Participation,
         Policy,
         Priority,
+        Proof,
         Reason,
         Replies,
+        ReportResult,
         Rule,
+        SessionStatus,
         Signal,
         StimulusKind,
         StimulusState,
@@ -182,31 +190,37 @@ fn codes_of_every_enum_are_as_they_were() {
         ThreadKind,
         ThreadStatus,
         Visibility,
+        WakeState,
         WorkStatus,
     ];
     check(
         &now,
         &[
-            ("Action", "570f046330821ba1"),
+            ("Action", "d1d1a2aeef29e012"),
             ("Authority", "c6d140e2a6b59806"),
             ("BindingKind", "7dcdb68fe6bbf160"),
-            ("Code", "67a232584dc7fc11"),
+            ("Code", "0cb9cef674682439"),
             ("ConversationKind", "14aa24340aab10dd"),
             ("Directedness", "42806612b7f3fa28"),
             ("Disposition", "42a0736c95f86941"),
             ("EndpointState", "7ed75c4704fb3d15"),
             ("Fired", "0eb577165832ca77"),
             ("Intent", "fd5a9cead71c28a6"),
+            ("Lane", "4cdf1defb5074b1e"),
             ("Media", "8acd11598725a349"),
             ("MemberKind", "a80e1ac239ee785d"),
             ("MessageKind", "3d54113eaa3e4dfb"),
             ("Mode", "548a9ba38f3b08bc"),
+            ("Outcome", "796dbe43b4eb2d08"),
             ("Participation", "2c717965def933a4"),
             ("Policy", "4a3258c4f5fc8d8b"),
             ("Priority", "487ad600e035d9ad"),
+            ("Proof", "c9a57a225fb56606"),
             ("Reason", "67ec36641a872155"),
             ("Replies", "1e3af5eb74e04111"),
+            ("ReportResult", "afbd348e6729b298"),
             ("Rule", "de2085e02488390a"),
+            ("SessionStatus", "cc94a1b2a1bf51eb"),
             ("Signal", "596fd76370d6513c"),
             ("StimulusKind", "ecc38c6584a174e1"),
             ("StimulusState", "4883a84629d706be"),
@@ -214,6 +228,7 @@ fn codes_of_every_enum_are_as_they_were() {
             ("ThreadKind", "5bd3986131225c15"),
             ("ThreadStatus", "74b5a8629c69e14d"),
             ("Visibility", "4c5d58c281cca427"),
+            ("WakeState", "f9e64817d2c9ad9f"),
             ("WorkStatus", "a2cdd6350f184774"),
         ],
     );

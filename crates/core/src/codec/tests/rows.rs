@@ -23,6 +23,7 @@ use crate::model::requests::{Audience, Post};
 use crate::model::schedule::{Firing, Schedule, When};
 use crate::model::stimulus::{Chain, Stimulus, StimulusState};
 use crate::model::thread::Thread;
+use crate::model::wake::{Attempt, Failure, Outcome, Wake, WakeState, WakeThread};
 
 fn coded<T: Coded + Clone + std::fmt::Debug + 'static>() -> impl Strategy<Value = T> {
     select((0..=u8::MAX).filter_map(T::from_code).collect::<Vec<_>>())
@@ -268,4 +269,51 @@ pub(super) fn approvals() -> impl Strategy<Value = Asked> {
         (conversation(), post()).prop_map(|(to, post)| Asked::Send { to, post: Arc::new(post) }),
         (text(), arguments).prop_map(|(tool, arguments)| Asked::Call { tool, arguments }),
     ]
+}
+
+prop_compose! {
+    fn attempt()(
+        (lane, result, fence, at) in (coded(), coded(), any::<u32>(), time()),
+        (why, evidence) in (option::of(text()), option::of(text())),
+    ) -> Attempt {
+        Attempt { lane, result, why, evidence, fence, at }
+    }
+}
+
+prop_compose! {
+    fn place()(
+        (conversation, thread) in (conversation(), option::of(key())),
+        (through_seq, sent_seq) in (seq(), seq()),
+    ) -> WakeThread {
+        WakeThread { conversation, thread, through_seq, sent_seq }
+    }
+}
+
+prop_compose! {
+    pub(super) fn wakes()(
+        (uid, session, member) in (uid(), any::<u32>().prop_map(SessionKey), member()),
+        (reason, asked_by, prompt) in (text(), option::of(member()), option::of(text())),
+        (ended, state) in (option::of(coded::<Outcome>()), coded::<WakeState>()),
+        (fence, force, no_progress) in (any::<u32>(), any::<bool>(), any::<u8>()),
+        (threads, attempts) in (vec(place(), 0..3), vec(attempt(), 0..3)),
+        failures in vec((coded(), time()), 0..3),
+        skip in vec(coded(), 0..3),
+        (lease_until, deferred_until) in (option::of(time()), option::of(time())),
+        (deferred_since, silent_since) in (option::of(time()), option::of(time())),
+        (woken, sent_at) in (vec(time(), 0..3), option::of(time())),
+        (opened_at, changed_at, lines) in (time(), time(), option::of(text())),
+    ) -> Wake {
+        let failures = failures.into_iter().map(|(lane, at)| Failure { lane, at }).collect();
+        let open = matches!(state, WakeState::Done | WakeState::Dead);
+        let (state, outcome) = match (open, ended) {
+            (true, None) => (state, Some(Outcome::Answered)),
+            (true, ended) => (state, ended),
+            (false, _) => (state, None),
+        };
+        Wake {
+            uid, session, member, reason, asked_by, prompt, state, fence, force, threads, attempts,
+            failures, skip, no_progress, lease_until, deferred_until, deferred_since, silent_since,
+            woken, sent_at, opened_at, changed_at, outcome, lines,
+        }
+    }
 }

@@ -175,18 +175,31 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whether the session may receive the room's offers: any may, unless the membership is pinned
-    /// to one.
+    /// Whether the session may receive the room's offers: any may but a runner's, which is woken
+    /// instead, unless the membership is pinned to one.
     pub(crate) fn may_ask(
         &self,
         key: ConversationKey,
         member: MemberKey,
         session: SessionKey,
     ) -> bool {
+        if self.is_runner(session) {
+            return false;
+        }
         let Some(pinned) = self.room(key).conversation().settings.pinned_session(member) else {
             return true;
         };
         self.directory().sessions.get(&session).is_some_and(|s| s.uid == pinned)
+    }
+
+    pub(crate) fn is_runner(&self, session: SessionKey) -> bool {
+        self.directory().sessions.get(&session).is_some_and(|session| session.runner)
+    }
+
+    /// Whether an event of the room reaches the member soon: a connected session takes it, or a
+    /// runner wakes it.
+    pub(crate) fn is_reachable(&self, key: ConversationKey, member: MemberKey) -> bool {
+        !self.asked_sessions(key, member).is_empty() || self.runner_of(key, member).is_some()
     }
 
     /// The connected sessions of a member that may receive the room's offers, newest last.

@@ -189,7 +189,7 @@ impl Context<'_> {
         let somebody = open.attention.told.iter().any(|t| {
             t.decision.rule == Rule::RoleMentionOther
                 && open.delivery(t.member).is_none()
-                && !self.asked_sessions(at.conversation, t.member).is_empty()
+                && self.is_reachable(at.conversation, t.member)
         });
         let room = self.room_mut(at.conversation);
         let Some(open) = room.open_mut(at.seq) else { return Ok(()) };

@@ -28,10 +28,11 @@ impl Context<'_> {
         // Accepted work waits for its own session. It moves to another one only with the next
         // fence.
         let waits = had.is_none() && delivery.state.is_running();
-        let Some(session) = had.or(connected.last().copied()).filter(|_| !waits) else {
-            return Ok(());
-        };
-        self.offer_to(at, member, session)
+        match had.or(connected.last().copied()) {
+            _ if waits => Ok(()),
+            Some(session) => self.offer_to(at, member, session),
+            None => self.wake_for(at, member),
+        }
     }
 
     /// Offers an open delivery when its clock starts again, even one that is running. Its messages
@@ -150,6 +151,9 @@ impl Context<'_> {
         let found = self.directory().sessions.get(&session).map(|s| s.member);
         let member =
             found.filter(|m| *m == self.by.member).ok_or_else(|| Refusal::not_found("session"))?;
+        if self.is_runner(session) {
+            return Ok(Offers { offers: Vec::new(), more: false });
+        }
         let mut offers = Vec::new();
         let mut more = false;
         // In the order of posting, across all conversations.

@@ -124,6 +124,9 @@ impl Context<'_> {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
+        if session.runner {
+            self.runner_is_here(key)?;
+        }
         Ok(session)
     }
 
@@ -159,6 +162,7 @@ impl Context<'_> {
     /// The same session is back and keeps what it had accepted.
     fn take_up(&mut self, session: SessionKey) -> Result<()> {
         let (now, member) = (self.now, self.by.member);
+        let runner = self.is_runner(session);
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open_mut(at.seq) else { continue };
@@ -171,8 +175,9 @@ impl Context<'_> {
                     && !delivery.carried
                 {
                     // Whether the run behind the old connection is still alive is unknown. It
-                    // counts as disconnected until it has been offered again.
-                    *gone = gone.or(Some(now));
+                    // counts as disconnected until it has been offered again. A runner is offered
+                    // nothing: its wake is sent again, and taken back if it does not report.
+                    *gone = if runner { None } else { gone.or(Some(now)) };
                 }
             }
             self.ws.track(at);
@@ -219,7 +224,9 @@ impl Context<'_> {
             self.ws.track(at);
         }
         let Some(gone) = self.directory().sessions.get(&session).cloned() else { return Ok(()) };
-        if gone.resumable || holds_work {
+        self.ws.track_wake_of(session);
+        let waits = gone.runner && self.directory().open_wake(session).is_some();
+        if gone.resumable || holds_work || waits {
             self.ws.private_reads.left(gone.member, session);
         } else {
             self.directory_mut().drop_session(session);
@@ -242,7 +249,7 @@ pub(super) fn check_runtime(runtime: &str) -> Result<()> {
 }
 
 /// Refuses what is not one line of at most `most` bytes.
-pub(super) fn check_line(what: &str, text: Option<&str>, most: usize) -> Result<()> {
+pub(crate) fn check_line(what: &str, text: Option<&str>, most: usize) -> Result<()> {
     match text.filter(|text| text.len() > most || text.chars().any(char::is_control)) {
         Some(_) => {
             Err(Refusal::invalid(format!("{what} is one line of at most {most} bytes")).into())

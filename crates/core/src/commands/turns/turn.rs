@@ -244,7 +244,7 @@ impl Context<'_> {
                     obligation: is_owed(d),
                     asked: is_asked(open, d),
                     accepted: d.state.is_running(),
-                    present: !self.asked_sessions(key, d.member).is_empty(),
+                    present: self.is_reachable(key, d.member),
                     addressed: is_addressed(open, d),
                     replied_to: d.decision.rule == Rule::Reply,
                     reacted: has_reacted(room, open.seq, d.member),

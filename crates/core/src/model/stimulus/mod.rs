@@ -66,6 +66,11 @@ impl StimulusKind {
         matches!(self, Self::ResultSummary | Self::SupersessionNotice)
     }
 
+    /// Whether it reports that something was finished, so that no sleeping agent is woken for it.
+    pub fn is_completion(self) -> bool {
+        matches!(self, Self::TaskCompleted | Self::ReviewCompleted | Self::ScheduleResult)
+    }
+
     /// Whether an agent creates it unprompted; other kinds report external events.
     pub fn is_of_an_agent(self) -> bool {
         matches!(self, Self::AgentIdea | Self::SidechainMilestone | Self::ObservationMaterialized)

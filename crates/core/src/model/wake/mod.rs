@@ -159,8 +159,8 @@ pub struct Wake {
     pub deferred_since: Option<Timestamp>,
     /// Since when nothing was heard of a runner.
     pub silent_since: Option<Timestamp>,
-    /// When it was handed to the runner within the last minute, oldest first.
-    pub handed: Vec<Timestamp>,
+    /// When it was handed to the runner, or asked for, within the last minute, oldest first.
+    pub woken: Vec<Timestamp>,
     /// When the runner was last told of it.
     pub sent_at: Option<Timestamp>,
     pub opened_at: Timestamp,
@@ -225,7 +225,7 @@ impl Wake {
             deferred_until: None,
             deferred_since: None,
             silent_since: Some(now),
-            handed: Vec::new(),
+            woken: Vec::new(),
             sent_at: None,
             opened_at: now,
             changed_at: now,
@@ -280,19 +280,30 @@ impl Wake {
         self.threads.iter().any(|place| place.sent_seq < place.through_seq)
     }
 
-    /// How often an agent was woken about a place within the last minute, and when the first of
-    /// these no longer counts.
-    pub fn woken<'a>(
-        wakes: impl Iterator<Item = &'a Self>,
-        member: MemberKey,
+    /// The runner is to be told of this event again.
+    pub fn tell_again(&mut self, at: EventRef, thread: Option<ThreadKey>) {
+        for place in &mut self.threads {
+            if (place.conversation, place.thread) == (at.conversation, thread) {
+                place.sent_seq = place.sent_seq.min(Seq(at.seq.0.saturating_sub(1)));
+            }
+        }
+    }
+
+    /// How often the agent of a wake was woken about a place within the last minute, by this and
+    /// all other wakes, and when the first of these no longer counts.
+    pub fn count_woken<'a>(
+        wakes: impl Iterator<Item = &'a Arc<Self>>,
+        of: &Self,
         place: &WakeThread,
         now: Timestamp,
     ) -> (usize, Option<Timestamp>) {
         let about = |wake: &&Self| {
-            wake.member == member && wake.threads.iter().any(|known| known.is_of(place))
+            let is_other = wake.member == of.member && wake.uid != of.uid;
+            is_other && wake.threads.iter().any(|known| known.is_of(place))
         };
         let recent = |at: &&Timestamp| now.since(**at) < MINUTE_MS;
-        let handed = wakes.filter(about).flat_map(|wake| &wake.handed).filter(recent);
+        let others = wakes.map(|wake| &**wake).filter(about).flat_map(|wake| &wake.woken);
+        let handed = others.chain(&of.woken).filter(recent);
         let (mut count, mut first) = (0, None);
         for at in handed {
             count += 1;
@@ -305,9 +316,14 @@ impl Wake {
     pub fn hand(&mut self, now: Timestamp) {
         self.state = WakeState::Handed;
         self.deferred_until = None;
-        self.handed.retain(|at| now.since(*at) < MINUTE_MS);
-        self.handed.push(now);
+        self.note_woken(now);
         self.sent(now);
+    }
+
+    /// It counts as one more wake of its agent ([`limits::WAKES_PER_MINUTE`]).
+    pub fn note_woken(&mut self, now: Timestamp) {
+        self.woken.retain(|at| now.since(*at) < MINUTE_MS);
+        self.woken.push(now);
     }
 
     /// It is sent to its runner again, with the same fence: the runner is back, or there is more
@@ -336,14 +352,14 @@ impl Wake {
             WakeState::Pending => Some(self.given_up_at()),
             WakeState::Handed | WakeState::Deferred | WakeState::Running => {
                 let lease = self.lease_until.unwrap_or(self.changed_at);
-                let mail = self.mail_at().filter(|_| connected);
+                let mail = self.mail_due().filter(|_| connected);
                 Some(mail.map_or(lease, |mail| mail.min(lease)))
             }
         }
     }
 
     /// When the runner is told of mail of which it does not know.
-    fn mail_at(&self) -> Option<Timestamp> {
+    pub fn mail_due(&self) -> Option<Timestamp> {
         let sent = self.sent_at.unwrap_or(self.opened_at);
         self.has_unsent().then(|| sent.plus(limits::WAKE_MAIL_MS))
     }
@@ -408,7 +424,7 @@ impl Wake {
         let before = |at: &mut Timestamp| *at = (*at).min(now);
         before(&mut self.opened_at);
         before(&mut self.changed_at);
-        self.handed.iter_mut().for_each(before);
+        self.woken.iter_mut().for_each(before);
         self.failures.iter_mut().for_each(|failure| before(&mut failure.at));
         self.attempts.iter_mut().for_each(|attempt| before(&mut attempt.at));
         let past = [&mut self.deferred_since, &mut self.silent_since, &mut self.sent_at];

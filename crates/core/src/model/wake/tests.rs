@@ -298,8 +298,10 @@ fn wakes_about_a_thread_are_counted_for_a_minute() {
     other.hand(at(2_000));
     let elsewhere = Wake { threads: vec![], ..one.clone() };
     let anothers = Wake { member: MemberKey(9), ..one.clone() };
-    let all = [one, other, elsewhere, anothers];
-    let woken = |now| Wake::woken(all.iter(), MemberKey(2), &place(0), now);
+    let all =
+        [one.clone(), other, Wake { uid: Uid(3), ..elsewhere }, Wake { uid: Uid(4), ..anothers }];
+    let all = all.map(Arc::new);
+    let woken = |now| Wake::count_woken(all.iter(), &one, &place(0), now);
     assert_eq!(woken(at(5_000)), (5, Some(at(60_000))));
     assert_eq!(woken(at(60_000)), (4, Some(at(61_000))));
     assert_eq!(woken(at(99_000)), (0, None));

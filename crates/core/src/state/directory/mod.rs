@@ -6,6 +6,7 @@
 mod inboxes;
 mod projects;
 mod tokens;
+mod wakes;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,6 +66,10 @@ pub struct Directory {
     /// Stand-in members, with the inbox each one speaks for.
     pub(crate) stand_ins: HashTrieMapSync<MemberKey, Uid>,
     connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
+    /// The runners' sessions of each member, oldest first.
+    pub(crate) runners: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
+    /// The open wake of each runner's session.
+    pub(crate) open_wakes: HashTrieMapSync<SessionKey, Uid>,
 }
 
 impl Directory {
@@ -290,11 +295,13 @@ impl Directory {
         if let Some(session) = self.sessions.get(&key).cloned() {
             self.sessions.remove_mut(&key);
             self.by_session.remove_mut(&session.uid);
+            self.list_runner(&session, false);
         }
     }
 
     pub fn put_session(&mut self, session: Session) {
         self.by_session.insert_mut(session.uid, session.key);
+        self.list_runner(&session, session.runner);
         self.sessions.insert_mut(session.key, Arc::new(session));
     }
 

@@ -1,5 +1,6 @@
 //! What a batch must write, and the effects to perform afterwards.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::approval::{Approval, Private};
@@ -46,8 +47,8 @@ changes! {
         /// Whether anything else is written.
         changes_others {
             pub sessions: Vec<Arc<Session>>,
-            /// The current wakes by their session; none for ended ones that are forgotten.
-            pub wakes: Vec<(SessionKey, Uid, Option<Arc<Wake>>)>,
+            /// The current wakes with their sessions; none for ended ones that are forgotten.
+            pub wakes: BTreeMap<Uid, (SessionKey, Option<Arc<Wake>>)>,
             /// Tokens, and private reads without a session, that have expired by this time are
             /// deleted.
             pub sweep_expired: Option<Timestamp>,

@@ -59,6 +59,7 @@ impl Workspace {
         for session in before.sessions.values().filter(|s| s.connected) {
             self.see_ended(session);
         }
+        self.adopted_wakes(&before);
     }
 
     /// Replaces a session with the state that other hosts have left.
@@ -69,6 +70,7 @@ impl Workspace {
         Arc::make_mut(&mut self.directory).restore_session(session);
         if let Some(before) = before.filter(|s| s.connected) {
             self.see_ended(&before);
+            self.track_wake_of(before.key);
         }
     }
 

@@ -33,6 +33,7 @@ use intervals::{Deferral, Every};
 pub(crate) use private_reads::{PrivateReads, Whose};
 use rooms::Rooms;
 pub(crate) use rooms::Tracked;
+pub use timer::Concern;
 use timer::Timers;
 pub(crate) use timer::{TimerKey, TimerOf};
 pub(crate) use wake_history::{HOUR_MS, WakeHistory};
@@ -91,6 +92,8 @@ pub struct Workspace {
     pub(crate) changes: Changes,
     pub(crate) touched: BTreeSet<ConversationKey>,
     pub(crate) directory_changed: bool,
+    /// Wakes that other hosts have sent to runners of this host.
+    pub(crate) handed_on: Vec<wakes::HandedOn>,
     /// This host's number among the hosts of the database.
     pub(crate) host: u32,
     /// Other hosts write to the same database.
@@ -110,14 +113,16 @@ impl Workspace {
             approval.iter().for_each(|a| directory.approvals.insert_mut(*uid, a.clone()));
         }
         let directory = Arc::new(directory);
-        Self {
+        let mut workspace = Self {
             directory,
             private_reads,
             changes,
             last_session,
             last_conversation,
             ..Self::default()
-        }
+        };
+        workspace.track_wakes();
+        workspace
     }
 
     /// Replaces the default budgets for agents.
@@ -163,6 +168,7 @@ impl Workspace {
         self.changes = Changes::default();
         self.directory_changed = false;
         self.private_reads.write_again();
+        self.track_wakes();
     }
 
     /// Rooms that a batch has changed in memory and not yet handed over to be written.
@@ -173,6 +179,7 @@ impl Workspace {
     /// The clock was set back to `now`: open events continue from that time and get their rows.
     pub fn set_back(&mut self, now: Timestamp) {
         self.wake_history.set_back(now);
+        self.set_wakes_back(now);
         let mut changed = Vec::new();
         for (key, room) in self.rooms.iter_mut() {
             let at = |seq| EventRef { conversation: *key, seq };
@@ -191,9 +198,9 @@ impl Workspace {
         if now { Some(Timestamp::default()) } else { self.timers.next() }
     }
 
-    /// The conversation with the next timer.
-    pub fn next_due_in(&self) -> Option<ConversationKey> {
-        self.timers.next_in()
+    /// What the next timer concerns.
+    pub fn next_concern(&self) -> Option<Concern> {
+        self.timers.next_concern()
     }
 
     /// Returns the pending writes and the effects to perform afterwards.

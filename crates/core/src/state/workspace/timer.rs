@@ -2,13 +2,24 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
+use crate::model::ids::{ConversationKey, EventRef, Seq, Timestamp, Uid};
 
-/// The conversation and the purpose of a timer.
+/// What a timer is for. Timers of conversations that are due at the same time fire by conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct TimerKey {
-    pub(crate) conversation: ConversationKey,
-    pub(crate) of: TimerOf,
+pub(crate) enum TimerKey {
+    Room {
+        conversation: ConversationKey,
+        of: TimerOf,
+    },
+    /// A wake, which may be about several conversations.
+    Wake(Uid),
+}
+
+/// What a due timer concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concern {
+    Room(ConversationKey),
+    Wake(Uid),
 }
 
 /// What a timer of a conversation is for. Timers that are due at the same time fire in this order.
@@ -26,19 +37,19 @@ pub(crate) enum TimerOf {
 
 impl TimerKey {
     pub(crate) fn digest(conversation: ConversationKey) -> Self {
-        Self { conversation, of: TimerOf::Digest }
+        Self::Room { conversation, of: TimerOf::Digest }
     }
 
     pub(crate) fn event(at: EventRef) -> Self {
-        Self { conversation: at.conversation, of: TimerOf::Event(at.seq) }
+        Self::Room { conversation: at.conversation, of: TimerOf::Event(at.seq) }
     }
 
     pub(crate) fn turn(conversation: ConversationKey, subject: Seq) -> Self {
-        Self { conversation, of: TimerOf::Turn(subject) }
+        Self::Room { conversation, of: TimerOf::Turn(subject) }
     }
 
     pub(crate) fn queue(conversation: ConversationKey) -> Self {
-        Self { conversation, of: TimerOf::Queue }
+        Self::Room { conversation, of: TimerOf::Queue }
     }
 }
 
@@ -71,13 +82,23 @@ impl Timers {
         self.set(key, None);
     }
 
+    pub(crate) fn cancel_wakes(&mut self) {
+        let wakes = self.set.keys().filter(|key| matches!(key, TimerKey::Wake(_)));
+        for key in wakes.copied().collect::<Vec<_>>() {
+            self.cancel(key);
+        }
+    }
+
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// The conversation with the next timer.
-    pub(crate) fn next_in(&self) -> Option<ConversationKey> {
-        self.due.first().map(|(_, key)| key.conversation)
+    /// What the next timer concerns.
+    pub(crate) fn next_concern(&self) -> Option<Concern> {
+        self.due.first().map(|(_, key)| match key {
+            TimerKey::Room { conversation, .. } => Concern::Room(*conversation),
+            TimerKey::Wake(uid) => Concern::Wake(*uid),
+        })
     }
 
     pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<TimerKey> {

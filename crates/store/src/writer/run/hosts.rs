@@ -131,7 +131,8 @@ impl Run {
             let either = [&self.others.live[..], &self.others.lived].concat();
             self.others.lost |= self.workspace.has_sessions_but(&either);
         }
-        let wanted = self.others.lost || self.others.fewer || self.others.stale;
+        let wakes = self.workspace.has_wakes_to_hand_on();
+        let wanted = self.others.lost || self.others.fewer || self.others.stale || wakes;
         if idle && (news || pause) && !wanted {
             return Ok(!self.hear(hosts, now)?);
         }
@@ -237,6 +238,7 @@ impl Run {
             }
         }
         let loaded = self.load_missing(now)?;
+        self.hand_on_wakes(true, now)?;
         self.hand_out_of_others();
         if loaded {
             (self.sink)(vec![Effect::Anything]);
@@ -292,6 +294,7 @@ impl Run {
             let missed = missed.as_mut().map(|all| all.take(key, moved.version));
             self.take_in_room(key, missed, moved.anew, now)?;
         }
+        self.hand_on_wakes(false, now)?;
         self.hand_out_of_others();
         (self.sink)(effects);
         Ok(())
@@ -404,6 +407,16 @@ impl Run {
             shared::connect(db, self.tenant, &mut everybody)?;
         }
         Ok(everybody)
+    }
+
+    /// Sends what other hosts have decided to runners of this host. Rooms are loaded only in this
+    /// host's turn.
+    fn hand_on_wakes(&mut self, may_load: bool, now: Timestamp) -> Result<(), Error> {
+        if !self.workspace.has_wakes_to_hand_on() {
+            return Ok(());
+        }
+        let handed = self.with_facts(now, |ws, facts| ws.hand_on_wakes(facts, may_load, now));
+        handed.map_err(|why| Error::Engine(why.why))
     }
 
     fn hand_out_of_others(&mut self) {

@@ -4,6 +4,7 @@
 //! timers or rows fail, is left alone for a while and delays nobody else.
 
 use chorus_core::model::ids::{ConversationKey, Timestamp};
+use chorus_core::state::workspace::Concern;
 
 use super::{Broken, Job, Run, TIMERS, refuse, refuse_all};
 use crate::db::Error;
@@ -65,9 +66,9 @@ impl Run {
 
     fn fire_one_by_one(&mut self, now: Timestamp) -> Result<(), Error> {
         for _ in 0..TIMERS {
-            let next = self.workspace.next_due_in();
+            let next = self.workspace.next_concern();
             let due = self.is_due(now) && self.pause.is_none();
-            let Some(room) = next.filter(|_| due) else { break };
+            let Some(concern) = next.filter(|_| due) else { break };
             match self.decide(&mut Vec::new(), 1, now) {
                 Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
@@ -75,7 +76,16 @@ impl Run {
                 }
                 Err(broken) => {
                     self.undo()?;
-                    self.rest(room, &broken.why, now);
+                    match concern {
+                        Concern::Room(room) => self.rest(room, &broken.why, now),
+                        Concern::Wake(wake) => {
+                            tracing::error!(
+                                why = broken.why,
+                                "a wake keeps failing and is left alone for a while"
+                            );
+                            self.workspace.put_off_wake(wake, now.plus(REST_MS));
+                        }
+                    }
                 }
             }
         }

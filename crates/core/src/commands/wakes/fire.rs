@@ -1,0 +1,91 @@
+//! What time and connections do to wakes.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::model::ids::{SessionKey, Timestamp, Uid};
+use crate::model::wake::{Fired, Outcome, Wake, WakeState};
+use crate::state::effect::Effect;
+use crate::state::facts::{Facts, Unavailable};
+use crate::state::workspace::{Failure, Workspace};
+
+/// How long a wake is left alone that was refused, in milliseconds.
+const REST_MS: i64 = 60_000;
+
+impl Context<'_> {
+    /// The timer of a wake is due.
+    pub(crate) fn fire_wake(&mut self, uid: Uid) -> Result<()> {
+        let done = self.wake_is_due(uid);
+        if let Err(Failure::Refused(_) | Failure::AwaitsApproval(_)) = &done {
+            let later = self.now.plus(REST_MS);
+            self.ws.put_off_wake(uid, later);
+        }
+        done
+    }
+
+    fn wake_is_due(&mut self, uid: Uid) -> Result<()> {
+        let Some(before) = self.directory().wakes.get(&uid).cloned() else { return Ok(()) };
+        let runner = self.directory().sessions.get(&before.session);
+        let connected = runner.is_some_and(|runner| runner.connected);
+        let mut wake = Wake::clone(&before);
+        let Some(fired) = wake.fire(connected, self.now) else {
+            self.ws.track_wake(uid);
+            return Ok(());
+        };
+        if wake.state != WakeState::Running && self.is_obsolete(&wake) {
+            wake.end(Outcome::Obsolete, self.now);
+            self.ws.put_wake(wake);
+            return Ok(());
+        }
+        match fired {
+            Fired::Hand | Fired::TakenBack => self.push_wake(wake, false),
+            Fired::Mail => self.push_wake(wake, true),
+            Fired::NoRunner => self.give_up_wake(wake, Outcome::NoRunner),
+        }
+    }
+
+    /// Whether a wake that the host opened has nothing left to be woken for.
+    fn is_obsolete(&self, wake: &Wake) -> bool {
+        let left = self.left_of(wake);
+        wake.asked_by.is_none() && !left.told && !left.untold
+    }
+
+    /// A runner has connected: its open wake is sent again, and what waits for its agent opens one.
+    pub(crate) fn runner_is_here(&mut self, session: SessionKey) -> Result<()> {
+        let member = self.by.member;
+        if let Some(wake) = self.directory().open_wake(session).cloned() {
+            self.push_wake(Wake::clone(&wake), true)?;
+        }
+        self.wake_for_all(session, member)
+    }
+}
+
+impl Workspace {
+    /// Sends wakes to runners of this host that other hosts have decided. Those about rooms that are
+    /// not in memory wait until these may be loaded.
+    pub fn hand_on_wakes(
+        &mut self,
+        facts: &mut dyn Facts,
+        may_load: bool,
+        now: Timestamp,
+    ) -> std::result::Result<(), Unavailable> {
+        for handed in std::mem::take(&mut self.handed_on) {
+            let Some(wake) = self.directory.wakes.get(&handed.wake).cloned() else { continue };
+            let is_there = |wake: &Arc<Wake>| {
+                wake.threads.iter().all(|place| self.rooms.contains_key(&place.conversation))
+            };
+            if !may_load && !is_there(&wake) {
+                self.handed_on.push(handed);
+                continue;
+            }
+            let mut run = Context::of_host(self, facts, now);
+            match run.outgoing(&wake, handed.again) {
+                Ok(outgoing) => run.effect(Effect::Wake(Arc::new(outgoing))),
+                Err(Failure::Unavailable(why)) if !why.damaged => return Err(why),
+                // Its lease ends, and it is sent again.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What a wake covers: mail that its runner's session takes up, keeps alive and puts away.
+//!
+//! Invariant: what a confirmed wake has taken up is held by the runner's session like what any other
+//! session has accepted: with a fence, a sign of life, and a time by which the session must be back.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::commands::deliveries::failure::Unanswered;
+use crate::model::delivery::{Delivery, State};
+use crate::model::disposition::Disposition;
+use crate::model::ids::{ConversationKey, EventRef, Uid};
+use crate::model::wake::{Left, Outcome, Wake};
+use crate::state::effect::RemoteNews;
+use crate::state::room::turns::is_owed;
+use crate::state::workspace::Failure;
+
+/// The program's last lines in a report, in characters: what fits beside the reason.
+const LINES_CHARS: usize = 300;
+
+impl Context<'_> {
+    /// The open deliveries that a wake covers, oldest first: those that wait, and those that its
+    /// session runs.
+    fn covered(&self, wake: &Wake) -> Vec<(EventRef, &Delivery)> {
+        let owed = self.ws.owed.get(&wake.member);
+        let covered = |at: &EventRef| {
+            let open = self.ws.rooms.get(&at.conversation)?.open().get(&at.seq)?;
+            let delivery = open.delivery(wake.member)?;
+            let is_here = match delivery.state {
+                State::Waiting => true,
+                State::Accepted { session, .. } => session == wake.session,
+                _ => false,
+            };
+            let counts = is_here && !delivery.stands_still() && wake.covers(*at, open.thread);
+            counts.then_some((*at, delivery))
+        };
+        owed.into_iter().flatten().filter_map(covered).collect()
+    }
+
+    /// What is still owed of what a wake covers.
+    pub(super) fn left_of(&self, wake: &Wake) -> Left {
+        let mut left = Left::default();
+        for (_, delivery) in self.covered(wake).into_iter().filter(|(_, d)| is_owed(d)) {
+            match delivery.state.is_running() {
+                true => left.told = true,
+                false => left.untold = true,
+            }
+        }
+        left
+    }
+
+    fn covered_by(
+        &self,
+        uid: Uid,
+        which: impl Fn(&Wake, EventRef, &Delivery) -> bool,
+    ) -> Vec<EventRef> {
+        let Some(wake) = self.directory().wakes.get(&uid) else { return Vec::new() };
+        let all = self.covered(wake).into_iter();
+        all.filter(|(at, delivery)| which(wake, *at, delivery)).map(|(at, _)| at).collect()
+    }
+
+    /// The program is awake: its session takes up everything of which it was told.
+    pub(super) fn take_up_mail(&mut self, uid: Uid) -> Result<()> {
+        let told = self.covered_by(uid, |wake, at, _| {
+            let room = self.ws.rooms.get(&at.conversation);
+            let thread = room.and_then(|r| r.open().get(&at.seq)).and_then(|open| open.thread);
+            wake.has_sent(at, thread)
+        });
+        for at in told {
+            match self.take_up_event(uid, at) {
+                Err(Failure::Unavailable(why)) if why.damaged => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// As an offer that is accepted at once.
+    fn take_up_event(&mut self, uid: Uid, at: EventRef) -> Result<()> {
+        let Some(wake) = self.directory().wakes.get(&uid).cloned() else { return Ok(()) };
+        let (member, session, now) = (wake.member, wake.session, self.now);
+        let room = self.room(at.conversation);
+        let open = room.open().get(&at.seq);
+        let withheld =
+            open.is_none_or(|o| o.delivery(member).is_none_or(|d| self.ws.is_withheld(room, o, d)));
+        if withheld {
+            return Ok(());
+        }
+        let room = self.room_mut(at.conversation);
+        let Some(open) = room.open_mut(at.seq) else { return Ok(()) };
+        if let Some(claim) = open.claim.as_mut().filter(|claim| claim.holder == member) {
+            claim.accepted = true;
+            claim.renew(now);
+        }
+        let Some(delivery) = open.delivery_mut(member) else { return Ok(()) };
+        let was_running = delivery.state.is_running();
+        if was_running {
+            lives(delivery, now);
+            self.ws.track(at);
+            return Ok(());
+        }
+        delivery.offer(session, now);
+        delivery.carried = false;
+        delivery.accept(session, None, now);
+        // A run that is under way must not begin again because the host was killed.
+        room.must_store(at.seq);
+        self.ws.count_running(member, was_running, true);
+        self.note_told_to(member, Some(session), at)?;
+        self.tell_remote(at, member, RemoteNews::Began(at.seq));
+        self.ws.track(at);
+        Ok(())
+    }
+
+    /// The runner reports that the turn runs.
+    pub(super) fn runs_live(&mut self, uid: Uid) -> Result<()> {
+        let now = self.now;
+        for at in self.covered_by(uid, |_, _, delivery| delivery.state.is_running()) {
+            let member = self.by.member;
+            let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
+            let Some(open) = room.open_run(at.seq) else { continue };
+            if let Some(delivery) = open.delivery_mut(member) {
+                lives(delivery, now);
+            }
+            if let Some(claim) = open.claim.as_mut().filter(|claim| claim.holder == member) {
+                claim.renew(now);
+            }
+            self.ws.touched.insert(at.conversation);
+            self.ws.track(at);
+        }
+        Ok(())
+    }
+
+    /// The turn has ended and nothing is owed any more: what it had taken up besides is settled.
+    pub(super) fn put_away(&mut self, wake: &Wake) -> Result<()> {
+        let read: Vec<_> = self.covered(wake).into_iter().map(|(at, d)| (at, d.state)).collect();
+        for (at, _) in read.into_iter().filter(|(_, state)| state.is_running()) {
+            self.settle(at, wake.member, Disposition::Acknowledged)?;
+        }
+        Ok(())
+    }
+
+    /// The wake is a dead letter: what it covers has failed and moves on, and whoever asked is told.
+    pub(super) fn give_up_wake(&mut self, mut wake: Wake, outcome: Outcome) -> Result<()> {
+        if wake.is_open() {
+            wake.end(outcome, self.now);
+        }
+        self.ws.put_wake(wake.clone());
+        let owed: Vec<(EventRef, Delivery)> =
+            self.covered(&wake).into_iter().map(|(at, delivery)| (at, delivery.clone())).collect();
+        for (at, delivery) in owed {
+            if !is_owed(&delivery) {
+                if delivery.state.is_running() {
+                    self.settle(at, wake.member, Disposition::Ignored)?;
+                }
+                continue;
+            }
+            let why = self.failed_because(&wake, outcome, at.conversation)?;
+            self.remark(at, wake.member, Some(Arc::from(&*why)));
+            self.settle(at, wake.member, Disposition::Failed)?;
+            let reported = self.report_unanswered(at, &delivery, Unanswered::Failed, Some(&why));
+            match reported {
+                Err(Failure::Unavailable(why)) if why.damaged => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the agent did not answer, as its author reads it. The program's last lines are shown only
+    /// where all readers may know what the agent was told.
+    fn failed_because(
+        &mut self,
+        wake: &Wake,
+        outcome: Outcome,
+        conversation: ConversationKey,
+    ) -> Result<String> {
+        let why = match outcome {
+            Outcome::WakeFailed => "the agent could not be woken",
+            Outcome::NoProgress => "the agent was woken and did not answer",
+            _ => "the agent sleeps, and no runner of it is connected",
+        };
+        let lines = wake.lines.as_deref().map(str::trim).filter(|lines| !lines.is_empty());
+        let Some(lines) = lines.filter(|_| outcome != Outcome::NoRunner) else {
+            return Ok(why.to_owned());
+        };
+        // A timer speaks for nobody, so what the agent knows cannot be looked up.
+        if self.by.member != wake.member || self.carries_into(conversation)? {
+            return Ok(why.to_owned());
+        }
+        let count = lines.chars().count();
+        let last: String = lines.chars().skip(count.saturating_sub(LINES_CHARS)).collect();
+        Ok(format!("{why}. Its last lines: {}", last.replace('\n', " | ")))
+    }
+}
+
+/// The run is alive, and its session is here.
+fn lives(delivery: &mut Delivery, now: crate::model::ids::Timestamp) {
+    delivery.live(now);
+    if let State::Accepted { gone, .. } = &mut delivery.state {
+        *gone = None;
+    }
+}
