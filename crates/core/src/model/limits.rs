@@ -249,9 +249,9 @@ pub const SESSIONS_HEARD: usize = 64;
 pub const FOLDER_BYTES: usize = 4096;
 /// A wake whose runner has not reported for this long is taken back (design section 5, "Wake").
 pub const WAKE_LEASE_MS: i64 = 45_000;
-/// How long a wake waits for a runner that is connected and reports, before it is given up: as long
-/// as an obligation has by default.
-pub const WAKE_RUNNER_MS: i64 = 300_000;
+/// How long a wake waits for a runner that is connected and reports, before it is given up: a minute
+/// less than an obligation has by default, so that the reason is known when that is overdue.
+pub const WAKE_RUNNER_MS: i64 = 240_000;
 /// How long a person who is typing defers a wake (threads spec section 3.8).
 pub const WAKE_DEFER_MS: i64 = 60_000;
 /// When a wake that a person's typing stopped is tried again.

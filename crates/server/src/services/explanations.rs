@@ -83,7 +83,8 @@ impl ExplanationService {
         };
         let wakes = match self.wakes.of_event(caller, uid).await {
             Ok(wakes) => wakes,
-            Err(refusal) if refusal.code == Code::Unavailable => Vec::new(),
+            // An auditor sees events of conversations that it does not sit in.
+            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Unavailable) => Vec::new(),
             Err(refusal) => return Err(refusal),
         };
         let open = standing.or(stored);

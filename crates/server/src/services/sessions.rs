@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use chorus_core::commands::directory;
 use chorus_core::commands::directory::SessionName;
+use chorus_core::commands::wakes;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, SessionKey};
@@ -104,6 +105,13 @@ impl SessionService {
             recorded_at: self.clock.now().into(),
             session_id: session.uid.show(Prefix::Session),
         })
+    }
+
+    /// The session's connection takes notifications from now on.
+    pub(crate) fn listens(&self, by: By, session: &Session) {
+        if session.runner {
+            self.commands.hand(by, wakes::RunnerListens { session: session.key });
+        }
     }
 
     /// The session's connection ended.

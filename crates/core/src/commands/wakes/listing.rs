@@ -38,7 +38,7 @@ impl Context<'_> {
         let asked = directory.wakes.values().filter(|wake| {
             session.is_none_or(|session| wake.session == session)
                 && event.is_none_or(|(at, thread)| wake.covers(at, thread))
-                && (event.is_some() || sees_words(wake))
+                && (event.is_some() || wake.asked_by == Some(me) || sees_words(wake))
         });
         let mut found: Vec<Arc<Wake>> = asked.cloned().collect();
         found.sort_by_key(|wake| (!wake.is_open(), std::cmp::Reverse(wake.changed_at)));

@@ -3,11 +3,13 @@
 
 pub(crate) mod arm;
 pub(crate) mod fire;
+pub(crate) mod here;
 pub(crate) mod listing;
 pub(crate) mod mail;
 pub(crate) mod outgoing;
 pub(crate) mod report;
 pub(crate) mod trigger;
 
+pub use here::RunnerListens;
 pub use report::ReportWake;
 pub use trigger::{Trigger, TriggerResult, Triggered};

@@ -67,6 +67,7 @@ pub(super) async fn serve(app: Arc<App>, caller: Caller, names: Names, socket: W
     let can = context.can.unwrap_or_else(Capabilities::all);
     let (connection, queues) = app.shared.connections.open_with(session.key, session.member, can);
     let by = context.caller.by;
+    app.sessions.listens(by, &session);
     let run = Run {
         app: app.clone(),
         stands: RecentOffers::default(),

@@ -9,7 +9,6 @@ use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::jsonrpc;
 use chorus_wire::tool::{Arguments, Tool};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -115,10 +114,14 @@ impl Handlers {
     }
 }
 
-fn read<T: DeserializeOwned>(asking: &Asking<'_>, raw: Option<&RawValue>) -> Result<T, Refusal> {
+fn read<T: Arguments>(asking: &Asking<'_>, raw: Option<&RawValue>) -> Result<T, Refusal> {
     jsonrpc::params(raw).map_err(|why| {
+        let invalid = || Refusal::invalid(format!("the arguments: {why}"));
+        if T::TOOL.caller_fields.is_none() {
+            return invalid();
+        }
         let text = raw.map_or("{}", RawValue::get);
         let disagrees = disagreement(asking.caller, asking.app.identity.workspace(), text);
-        disagrees.unwrap_or_else(|| Refusal::invalid(format!("the arguments: {why}")))
+        disagrees.unwrap_or_else(invalid)
     })
 }
