@@ -64,14 +64,17 @@ fn put(db: &dyn Db, workspace: i64, session: &Session) -> Result<()> {
     )
 }
 
-/// Adds what the workspace's sessions say of themselves to its directory.
+/// Adds what the workspace's sessions say of themselves to its directory. A row that cannot be read
+/// keeps no host from starting: its session says again who it is when it connects.
 fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) -> Result<()> {
-    let sql = format!("{} WHERE workspace = $1 ORDER BY session", REGISTRATION.select());
-    let all = db.all(&sql, &[workspace.into()], |row| Ok((SessionKey(row.int(1)?), read(row)?)))?;
-    for (key, registration) in all {
-        if let Some(session) = directory.sessions.get(&key) {
-            let session = registration.add_to(session);
-            directory.put_session(session);
+    for (key, read) in each(db, workspace)? {
+        match (read, directory.sessions.get(&key)) {
+            (Some(registration), Some(session)) => {
+                let session = registration.add_to(session);
+                directory.put_session(session);
+            }
+            (None, _) => tracing::warn!(session = key.0, "what a session says cannot be read"),
+            (Some(_), None) => {}
         }
     }
     Ok(())
@@ -79,28 +82,46 @@ fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) ->
 
 /// A session with what it says of itself.
 pub(crate) fn complete(db: &dyn Db, workspace: i64, session: Session) -> Result<Session> {
-    let found = db.get(&REGISTRATION, &[workspace.into(), session.key.0.into()], read)?;
-    Ok(match found {
+    let key = [workspace.into(), session.key.0.into()];
+    let found = db.get(&REGISTRATION, &key, |row| Ok(read(row).ok()))?;
+    Ok(match found.flatten() {
         Some(registration) => registration.add_to(&session),
         None => session,
     })
 }
 
+/// Each row as far as it can be read, by session.
+fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(SessionKey, Option<Registration>)>> {
+    let sql = format!("{} WHERE workspace = $1 ORDER BY session", REGISTRATION.select());
+    db.all(&sql, &[workspace.into()], |row| Ok((SessionKey(row.int(1)?), read(row).ok())))
+}
+
 /// Each row can be read and belongs to a session.
 fn check(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
-    let sql = format!("{} WHERE workspace = $1 ORDER BY session", REGISTRATION.select());
-    let all = whole.db.all(&sql, &[whole.tenant.key.into()], |row| {
-        Ok((SessionKey(row.int(1)?), read(row).is_ok()))
-    })?;
-    for (key, can_be_read) in all {
-        let what = match (can_be_read, whole.everybody.sessions.contains_key(&key)) {
-            (false, _) => "cannot be read",
-            (true, true) => continue,
-            (true, false) => "is of no session",
-        };
-        report.found(format!("the registration of session {key} {what}"));
+    for (key, what) in problems(whole.db, whole.tenant.key, whole.everybody)? {
+        report.found(format!("what session {key} says of itself {what}"));
     }
     Ok(())
+}
+
+pub(crate) fn problems(
+    db: &dyn Db,
+    workspace: i64,
+    everybody: &Directory,
+) -> Result<Vec<(SessionKey, &'static str)>> {
+    let mut found = Vec::new();
+    for (key, read) in each(db, workspace)? {
+        if read.is_none() {
+            found.push((key, "cannot be read"));
+        } else if !everybody.sessions.contains_key(&key) {
+            found.push((key, "is of no session"));
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) fn remove(db: &dyn Db, workspace: i64, session: SessionKey) -> Result<()> {
+    db.remove(&REGISTRATION, &[workspace.into(), session.0.into()])
 }
 
 fn read(row: &dyn Row) -> Result<Registration> {

@@ -1,6 +1,7 @@
 //! Wakes of sleeping agents: the open ones, and the newest that ended. They are part of the
 //! directory.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chorus_core::codec;
@@ -9,7 +10,7 @@ use chorus_core::model::wake::Wake;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::workspace::Changes;
 
-use crate::db::{Db, Error, Result, Row, Table};
+use crate::db::{Db, Result, Row, Table};
 use crate::doctor::report::Report;
 use crate::family::{Family, Whole};
 use crate::row::uid;
@@ -47,8 +48,8 @@ pub(crate) fn remove(db: &dyn Db, workspace: i64, wake: Uid) -> Result<()> {
 /// Loads the wakes of the workspace into its directory.
 fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", WAKE.select());
-    for wake in db.all(&sql, &[workspace.into()], read)? {
-        directory.put_wake(Arc::new(wake));
+    for wake in readable(db.all(&sql, &[workspace.into()], each)?) {
+        directory.put_wake(wake);
     }
     Ok(())
 }
@@ -56,31 +57,43 @@ fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) ->
 /// The wakes of one session.
 pub(crate) fn of(db: &dyn Db, workspace: i64, session: SessionKey) -> Result<Vec<Arc<Wake>>> {
     let sql = format!("{} WHERE workspace = $1 AND session = $2 ORDER BY uid", WAKE.select());
-    db.all(&sql, &[workspace.into(), session.0.into()], |row| read(row).map(Arc::new))
+    let all = db.all(&sql, &[workspace.into(), session.0.into()], each)?;
+    Ok(readable(all).collect())
+}
+
+/// A wake that cannot be read keeps no host from starting: what its agent owes waits in its
+/// deliveries, and opens another.
+fn readable(all: Vec<Found>) -> impl Iterator<Item = Arc<Wake>> {
+    all.into_iter().filter_map(|(uid, _, wake)| {
+        if wake.is_none() {
+            tracing::warn!(wake = uid.show(Prefix::Wake), "a wake cannot be read");
+        }
+        wake.map(Arc::new)
+    })
 }
 
 /// Each wake can be read, belongs to a session of its member, and is the only open one there.
 fn check(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
-    for (uid, what) in problems(whole)? {
+    for (uid, what) in problems(whole.db, whole.tenant.key, whole.everybody)? {
         report.found(format!("the wake {} {what}", uid.show(Prefix::Wake)));
     }
     Ok(())
 }
 
-/// What is wrong with each wake, as far as anything is.
-pub(crate) fn problems(whole: &Whole<'_>) -> Result<Vec<(Uid, &'static str)>> {
+/// What is wrong with each wake with which anything is.
+pub(crate) fn problems(
+    db: &dyn Db,
+    workspace: i64,
+    everybody: &Directory,
+) -> Result<Vec<(Uid, &'static str)>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY uid", WAKE.select());
-    let all = whole.db.all(&sql, &[whole.tenant.key.into()], |row| {
-        Ok((uid(row, 1)?, SessionKey(row.int(2)?), read(row).ok()))
-    })?;
-    let mut open = std::collections::HashSet::new();
-    let mut found = Vec::new();
-    for (uid, key, wake) in all {
-        let Some(wake) = wake.filter(|wake| wake.uid == uid && wake.session == key) else {
+    let (mut open, mut found) = (HashSet::new(), Vec::new());
+    for (uid, key, wake) in db.all(&sql, &[workspace.into()], each)? {
+        let Some(wake) = wake else {
             found.push((uid, "cannot be read"));
             continue;
         };
-        let session = whole.everybody.sessions.get(&key);
+        let session = everybody.sessions.get(&key);
         if session.is_none_or(|session| session.member != wake.member) {
             found.push((uid, "is of no session of its member"));
         } else if wake.is_open() && !open.insert(key) {
@@ -90,8 +103,11 @@ pub(crate) fn problems(whole: &Whole<'_>) -> Result<Vec<(Uid, &'static str)>> {
     Ok(found)
 }
 
-fn read(row: &dyn Row) -> Result<Wake> {
-    let uid = uid(row, 1)?;
-    codec::read_wake(row.blob(3)?)
-        .map_err(|_| Error::corrupt(format!("the wake {} cannot be read", uid.show(Prefix::Wake))))
+/// A row: the wake's id and session, and the wake if it can be read and fits them.
+type Found = (Uid, SessionKey, Option<Wake>);
+
+fn each(row: &dyn Row) -> Result<Found> {
+    let (uid, session) = (uid(row, 1)?, SessionKey(row.int(2)?));
+    let wake = codec::read_wake(row.blob(3)?).ok();
+    Ok((uid, session, wake.filter(|wake| (wake.uid, wake.session) == (uid, session))))
 }

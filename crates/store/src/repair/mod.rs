@@ -18,6 +18,7 @@ mod projections;
 mod queue;
 mod strings;
 mod threads;
+mod wakes;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -85,6 +86,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let repairs = Repairs::new(db, &tenant, everybody, now);
     all.extend(repairs.each(keys, Depth::Log).map_err(database)?);
     all.extend(repairs.strings().map_err(database)?);
+    all.extend(repairs.wakes().map_err(database)?);
     all.extend(repairs.operator(tenant.lead).map_err(database)?);
     if matches!(place, Place::Postgres(_)) && !all.is_empty() {
         // A host that was only disconnected must learn that its rooms have changed.

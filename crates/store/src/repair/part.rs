@@ -33,10 +33,14 @@ pub enum Part {
     LogEnd,
     /// A database index, rebuilt from its rows.
     Index,
+    /// What a session says of itself.
+    Session,
+    /// The job of waking an agent.
+    Wake,
 }
 
 impl Part {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -55,6 +59,8 @@ impl Part {
         Self::Search,
         Self::LogEnd,
         Self::Index,
+        Self::Session,
+        Self::Wake,
     ];
 
     pub fn name(self) -> &'static str {
@@ -77,6 +83,8 @@ impl Part {
             Self::Search => "search",
             Self::LogEnd => "log_end",
             Self::Index => "index",
+            Self::Session => "session",
+            Self::Wake => "wake",
         }
     }
 }

@@ -14,10 +14,17 @@ use crate::db::Result;
 use crate::{directory, endpoint, inbox};
 
 impl Repairs<'_> {
-    /// In one transaction, like each conversation.
     pub(super) fn strings(&self) -> Result<Vec<Repair>> {
+        self.at_once(Self::all_strings)
+    }
+
+    /// Makes repairs beside the conversations in one transaction, with their audit entries.
+    pub(super) fn at_once(
+        &self,
+        mend: impl FnOnce(&Self) -> Result<Vec<Repair>>,
+    ) -> Result<Vec<Repair>> {
         self.db.begin()?;
-        match self.all_strings() {
+        match mend(self) {
             Ok(found) if !found.is_empty() => {
                 let records = found.iter().map(|repair| {
                     let seq = Seq::default();

@@ -15,3 +15,4 @@ mod restart;
 mod search;
 mod silence;
 mod sqlite;
+mod wakes;

@@ -162,10 +162,11 @@ impl Context<'_> {
     /// The same session is back and keeps what it had accepted.
     fn take_up(&mut self, session: SessionKey) -> Result<()> {
         let (now, member) = (self.now, self.by.member);
-        let runner = self.is_runner(session);
+        let wake = self.directory().open_wake(session).cloned();
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);
             let Some(open) = room.open_mut(at.seq) else { continue };
+            let is_woken = wake.as_ref().is_some_and(|wake| wake.covers(at, open.thread));
             for delivery in open.deliveries.iter_mut().filter(|d| d.member == member) {
                 if delivery.session().is_none_or(|holder| holder == session) {
                     delivery.next_connection();
@@ -177,7 +178,7 @@ impl Context<'_> {
                     // Whether the run behind the old connection is still alive is unknown. It
                     // counts as disconnected until it has been offered again. A runner is offered
                     // nothing: its wake is sent again, and taken back if it does not report.
-                    *gone = if runner { None } else { gone.or(Some(now)) };
+                    *gone = if is_woken { None } else { gone.or(Some(now)) };
                 }
             }
             self.ws.track(at);

@@ -1,0 +1,30 @@
+//! Repairs wakes and what sessions say of themselves. Neither is in a log, and nothing is lost with
+//! them: what an agent owes is in its deliveries, and a runner says again who it is.
+
+use chorus_core::model::ids::Prefix;
+
+use super::{Part, Repair, Repairs};
+use crate::db::Result;
+use crate::{registration, wake};
+
+impl Repairs<'_> {
+    pub(super) fn wakes(&self) -> Result<Vec<Repair>> {
+        self.at_once(|of| {
+            let (db, workspace, everybody) = (of.db, of.workspace, &of.everybody);
+            let mut found = Vec::new();
+            let mut mended = |part, what| {
+                found.push(Repair { part, conversation: None, seq: None, what });
+            };
+            for (key, what) in registration::problems(db, workspace, everybody)? {
+                registration::remove(db, workspace, key)?;
+                mended(Part::Session, format!("what session {key} says of itself {what}"));
+            }
+            for (uid, what) in wake::problems(db, workspace, everybody)? {
+                wake::remove(db, workspace, uid)?;
+                let id = uid.show(Prefix::Wake);
+                mended(Part::Wake, format!("{id} {what}, and was removed"));
+            }
+            Ok(found)
+        })
+    }
+}
