@@ -138,6 +138,9 @@ fn obstacle(
                 Socket::Useless(reason) => reason,
             },
             // An agent of ours is prompted; without one it is started, unless a terminal has the session.
+            Lane::Acp if known.agent && known.busy => {
+                return Some(Obstacle::Later(Reason::TurnRunning));
+            }
             Lane::Acp if known.agent || !known.alive => return None,
             Lane::Acp => Reason::Alive,
             Lane::Pty if !known.alive => Reason::NotRunning,

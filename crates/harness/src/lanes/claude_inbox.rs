@@ -7,17 +7,16 @@
 pub mod hooks;
 mod registry;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hooks::{Event, Hooks};
-use registry::CLOCKS;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::outcome::{Found, Outcome, Reason, Turn, TurnEnd, Why};
+use super::outcome::{CLOCKS, Found, Outcome, Reason, Turn, TurnEnd, Why, same_text};
 use super::owned;
 
 const WRITE: Duration = Duration::from_secs(2);
@@ -30,11 +29,11 @@ const CHECK: Duration = Duration::from_millis(250);
 const STOP: Duration = Duration::from_secs(1);
 
 /// The session of one terminal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ClaudeInbox<'a> {
-    pub hooks: &'a Hooks,
+    pub hooks: Hooks,
     /// `$CLAUDE_CONFIG_DIR`, or `~/.claude`.
-    pub config: &'a Path,
+    pub config: PathBuf,
     /// The program's process.
     pub process: Option<u32>,
     /// The session that it was started with.
@@ -85,7 +84,7 @@ impl ClaudeInbox<'_> {
         let Some(session) = self.session() else {
             return Found::CannotTell(Why::new(Reason::NoThread, "no session is known"));
         };
-        let transcript = registry::transcript(self.config, &session);
+        let transcript = registry::transcript(&self.config, &session);
         match transcript {
             Some(file) if registry::has_message(&file, prompt, since) => Found::There {
                 evidence: "the transcript has the message".to_owned(),
@@ -125,7 +124,7 @@ impl ClaudeInbox<'_> {
             if let Some(end) = begun.and_then(|begun| self.ended(id.as_deref(), begun)) {
                 return end;
             }
-            match registry::find(self.config, self.process, self.session) {
+            match registry::find(&self.config, self.process, self.session) {
                 None => {
                     gone += 1;
                     if gone > 4 {
@@ -160,7 +159,7 @@ impl ClaudeInbox<'_> {
     /// The newest session in the terminal: a person may have begun another since. What `resume` needs.
     pub fn session(&self) -> Option<String> {
         let told = self.hooks.inbox().and_then(|inbox| inbox.session);
-        let registered = || registry::find(self.config, self.process, None)?.session;
+        let registered = || registry::find(&self.config, self.process, None)?.session;
         told.or_else(registered).or_else(|| self.session.map(str::to_owned))
     }
 
@@ -168,14 +167,14 @@ impl ClaudeInbox<'_> {
         let told = self.hooks.inbox();
         let process = told.as_ref().and_then(|inbox| inbox.process).or(self.process);
         let session = self.session();
-        let entry = registry::find(self.config, process, session.as_deref());
+        let entry = registry::find(&self.config, process, session.as_deref());
         let socket = told.as_ref().map(|inbox| inbox.socket.clone());
         let socket = socket.or_else(|| entry.as_ref().and_then(|entry| entry.socket.clone()));
         let none = || Why::new(Reason::NoSocket, "this claude takes no messages of other sessions");
         let socket = owned::socket(&socket.ok_or_else(none)?)?;
         let process = entry.as_ref().map(|entry| entry.process).or(process);
         let token = told.map(|inbox| inbox.token).filter(|token| !token.is_empty());
-        let token = token.or_else(|| registry::token(self.config, process?));
+        let token = token.or_else(|| registry::token(&self.config, process?));
         Ok(Receiver { socket, token, busy: entry.and_then(|entry| entry.busy), process, session })
     }
 
@@ -186,7 +185,7 @@ impl ClaudeInbox<'_> {
         }
         let turn = Turn { id: None, session: receiver.session.clone(), since: Some(since) };
         if receiver.busy == Some(true) {
-            let file = registry::transcript(self.config, receiver.session.as_deref()?)?;
+            let file = registry::transcript(&self.config, receiver.session.as_deref()?)?;
             let queued = registry::has_message(&file, prompt, Some(since));
             return queued.then(|| ("queued for the running turn".to_owned(), turn));
         }
@@ -194,7 +193,7 @@ impl ClaudeInbox<'_> {
         if self.hooks.run() || receiver.busy.is_none() {
             return None;
         }
-        let entry = registry::find(self.config, receiver.process, receiver.session.as_deref())?;
+        let entry = registry::find(&self.config, receiver.process, receiver.session.as_deref())?;
         let went = entry.busy == Some(true) && entry.since + CLOCKS > since;
         went.then(|| ("status busy".to_owned(), turn))
     }
@@ -202,7 +201,7 @@ impl ClaudeInbox<'_> {
     fn submitted(&self, prompt: &str, since: Option<SystemTime>) -> Option<Event> {
         let ours = |event: &Event| {
             event.kind == "UserPromptSubmit"
-                && event.prompt.trim() == prompt.trim()
+                && same_text(&event.prompt, prompt)
                 && since.is_none_or(|since| event.at + CLOCKS >= since)
         };
         self.hooks.events().into_iter().rev().find(ours)

@@ -6,14 +6,14 @@
 
 mod rpc;
 
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rpc::{Error, Rpc};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::outcome::{Found, MessageId, Outcome, Reason, Turn, TurnEnd, Why};
+use super::outcome::{CLOCKS, Found, MessageId, Outcome, Reason, Turn, TurnEnd, Why, same_text};
 
 /// A turn was reported within 50 ms when it was measured; a loaded machine is slower.
 const START: Duration = Duration::from_secs(5);
@@ -25,9 +25,9 @@ const CHECK: Duration = Duration::from_secs(10);
 const ITEMS: u32 = 200;
 
 /// The thread of one terminal, through the server that has it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CodexSocket<'a> {
-    pub socket: &'a Path,
+    pub socket: PathBuf,
     /// The working folder of the session.
     pub folder: &'a Path,
     /// The thread that we know as ours.
@@ -66,12 +66,12 @@ impl CodexSocket<'_> {
     }
 
     /// Looks for a message that may have been sent before.
-    pub async fn look_up(&self, message: &MessageId, prompt: &str) -> Found {
+    pub async fn look_up(&self, message: &MessageId, prompt: &str, since: SystemTime) -> Found {
         let (mut rpc, thread) = match self.at_thread().await {
             Ok(both) => both,
             Err(why) => return Found::CannotTell(why),
         };
-        match find(&mut rpc, &thread.id, |item| is_ours(item, message, prompt)).await {
+        match find(&mut rpc, &thread.id, |item| is_ours(item, message, prompt, since)).await {
             Ok(Some(turn)) => Found::There {
                 evidence: format!("codex has the message in turn {turn}"),
                 turn: Turn { id: Some(turn), session: Some(thread.id), since: None },
@@ -88,10 +88,10 @@ impl CodexSocket<'_> {
 
     /// Waits until a turn has begun that has this prompt, whoever sent it: what `resume` and the keyboard are proved by.
     /// Does not end by itself.
-    pub async fn sees(&self, prompt: &str) -> (String, Turn) {
+    pub async fn sees(&self, prompt: &str, since: SystemTime) -> (String, Turn) {
         loop {
             if let Ok((mut rpc, thread)) = self.at_thread().await {
-                let found = find(&mut rpc, &thread.id, |item| has_text(item, prompt)).await;
+                let found = find(&mut rpc, &thread.id, |item| has_text(item, prompt, since)).await;
                 if let Ok(Some(turn)) = found {
                     let evidence = format!("codex has the prompt in turn {turn}");
                     let turn = Turn { id: Some(turn), session: Some(thread.id), since: None };
@@ -123,7 +123,7 @@ impl CodexSocket<'_> {
     }
 
     async fn watch(&self, id: &str, thread: &str) -> Result<TurnEnd, Why> {
-        let mut rpc = Rpc::open(self.socket).await?;
+        let mut rpc = Rpc::open(&self.socket).await?;
         subscribe(&mut rpc, thread).await;
         loop {
             if let Some(end) = turn_by_id(&mut rpc, thread, id).await?.and_then(|t| ended(&t)) {
@@ -146,7 +146,7 @@ impl CodexSocket<'_> {
 
     /// A connection, and the newest thread of ours that is loaded: a person may have begun another since.
     async fn at_thread(&self) -> Result<(Rpc, Thread), Why> {
-        let mut rpc = Rpc::open(self.socket).await?;
+        let mut rpc = Rpc::open(&self.socket).await?;
         let loaded = rpc.call("thread/loaded/list", json!({})).await?;
         let ids = loaded["data"].as_array().ok_or_else(|| strange("thread/loaded/list"))?;
         let mut newest: Option<(i64, bool, Thread)> = None;
@@ -298,19 +298,22 @@ async fn find(
     Ok(found.and_then(|entry| entry["turnId"].as_str()).map(str::to_owned))
 }
 
-/// By its id, or by its text where it was not sent over this socket: the same text may have been sent for an earlier fence.
-fn is_ours(item: &Value, message: &MessageId, prompt: &str) -> bool {
+/// By its id, or by its text where it was not sent over this socket.
+fn is_ours(item: &Value, message: &MessageId, prompt: &str, since: SystemTime) -> bool {
     match item["clientId"].as_str() {
         Some(id) if id.starts_with(MessageId::PREFIX) => id == message.as_str(),
-        _ => has_text(item, prompt),
+        _ => has_text(item, prompt, since),
     }
 }
 
-/// Sent by the keyboard or as an argument, a message has an id of Codex's own; the text names its wake.
-fn has_text(item: &Value, prompt: &str) -> bool {
+/// Sent by the keyboard or as an argument, a message has an id of Codex's own. The same text may have been sent for an
+/// earlier fence, so it has to be later than that.
+fn has_text(item: &Value, prompt: &str, since: SystemTime) -> bool {
+    let at = item["startedAtMs"].as_u64().unwrap_or_default();
+    let later = UNIX_EPOCH + Duration::from_millis(at) + CLOCKS >= since;
     let parts = item["content"].as_array().into_iter().flatten();
     let mut texts = parts.filter_map(|part| part["text"].as_str());
-    !prompt.is_empty() && texts.any(|text| text.trim() == prompt.trim())
+    later && texts.any(|text| same_text(text, prompt))
 }
 
 async fn turn_by_id(rpc: &mut Rpc, thread: &str, id: &str) -> Result<Option<Value>, Why> {

@@ -3,15 +3,29 @@
 //! Invariants: a lane ends in [`Outcome::Confirmed`], `Failed` or `Unknown`, within a bounded time; only `Confirmed`
 //! ends the search ([`chooser`]), and it means that the program itself has shown the turn. What is sent is on disk
 //! before it is sent ([`wake_note`]), so that it is looked up and not sent twice. Nothing is written into the user's own
-//! configuration.
+//! configuration ([`flags`]).
+//!
+//! A runner asks [`chooser::choose`], notes what it is about to send, calls [`Lane::try_wake`], and then
+//! [`Lane::watch_end`]; after a restart, [`Lane::look_up`].
 
+pub mod acp;
 pub mod chooser;
 pub mod claude_inbox;
 pub mod codex_socket;
+pub mod command;
 pub mod flags;
+pub mod terminal;
 pub mod wake_note;
 
+mod context;
+mod gemini_chats;
 mod outcome;
 mod owned;
+mod pty;
+mod started;
 
+#[cfg(test)]
+mod tests;
+
+pub use context::{LaneContext, Seats};
 pub use outcome::{Found, Kind, Lane, MessageId, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};

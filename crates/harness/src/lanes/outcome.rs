@@ -4,7 +4,7 @@
 //! bytes were written is never enough.
 
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// A way to bring a prompt into a program, the gentlest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -285,6 +285,16 @@ impl TurnEnd {
         let evidence = bounded(&evidence.to_string(), 300);
         Self { completed: false, evidence, last: String::new() }
     }
+}
+
+/// What the clocks of a file, of the system and of a program may be apart.
+pub(super) const CLOCKS: Duration = Duration::from_millis(100);
+
+/// Whether two texts are the same but for their spaces: a terminal and a program may change line ends and trim.
+pub(super) fn same_text(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let one = plain(one);
+    !one.is_empty() && one == plain(other)
 }
 
 /// As many bytes of the agent's last words go into a report.

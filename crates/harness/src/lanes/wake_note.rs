@@ -108,6 +108,11 @@ impl WakeNote {
         }
     }
 
+    /// Takes the open try by this lane back: surely nothing went out, because a person was typing.
+    pub fn withdraw(&mut self, lane: Lane) {
+        self.sent.retain(|sent| sent.lane != lane || sent.end != End::Open);
+    }
+
     /// The message of the open try by this lane, and when it was about to be sent.
     pub fn open(&self, lane: Lane) -> Option<(MessageId, SystemTime)> {
         let open = self.sent.iter().rev().find(|sent| sent.lane == lane && sent.end == End::Open);
@@ -214,6 +219,18 @@ mod tests {
         }
         let typed = Attempt { lane: Lane::Pty, fence: 1, end: End::Confirmed };
         assert_eq!(note.attempts(&message(1, "read more")), [typed]);
+    }
+
+    #[test]
+    fn keys_that_a_person_kept_back_may_go_in_later() {
+        let mut note = WakeNote { wake: "wake_1".into(), sent: Vec::new() };
+        note.begins(1, Lane::Pty, &message(1, "read"));
+        note.withdraw(Lane::Pty);
+        assert_eq!(note.sent, []);
+        note.begins(1, Lane::Pty, &message(1, "read"));
+        note.ended(Lane::Pty, End::Absent);
+        note.withdraw(Lane::Pty);
+        assert_eq!(note.sent.len(), 1, "those went in");
     }
 
     #[test]

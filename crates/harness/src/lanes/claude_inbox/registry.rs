@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use chorus_wire::time;
 use serde_json::Value;
 
+use crate::lanes::outcome::CLOCKS;
+
 /// The end of a transcript that is searched for a message: many turns.
 const TRANSCRIPT_BYTES: u64 = 4 * 1024 * 1024;
-/// What the clocks of a file, of the system and of the program may be apart.
-pub(super) const CLOCKS: Duration = Duration::from_millis(100);
 
 /// A session as its process has registered it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -69,8 +69,8 @@ impl StandIn {
 
     fn lane(&self) -> ClaudeInbox<'_> {
         ClaudeInbox {
-            hooks: &self.hooks,
-            config: self.folder.path(),
+            hooks: self.hooks.clone(),
+            config: self.folder.path().to_owned(),
             process: Some(12),
             session: Some("s-1"),
         }
@@ -86,8 +86,7 @@ fn now_ms() -> u64 {
 async fn wakes(session: &mut StandIn, after: impl FnOnce(&StandIn)) -> (Outcome, Vec<Value>) {
     let (folder, hooks) = (session.folder.path().to_owned(), session.hooks.clone());
     let sending = tokio::spawn(async move {
-        let lane =
-            ClaudeInbox { hooks: &hooks, config: &folder, process: Some(12), session: Some("s-1") };
+        let lane = ClaudeInbox { hooks, config: folder, process: Some(12), session: Some("s-1") };
         lane.wake("read th_1").await
     });
     let mut lines = Vec::new();

@@ -61,7 +61,7 @@ impl StandIn {
     }
 
     fn lane(&self) -> CodexSocket<'_> {
-        CodexSocket { socket: &self.socket, folder: self.folder.path(), thread: None }
+        CodexSocket { socket: self.socket.clone(), folder: self.folder.path(), thread: None }
     }
 
     async fn wakes(&self) -> Outcome {
@@ -225,7 +225,11 @@ async fn a_changed_protocol_is_a_refusal_and_never_a_wait() {
 async fn what_was_sent_is_found_by_its_id_or_its_text() {
     let check = |script: Script, found: Option<&'static str>| async move {
         let server = StandIn::start(script);
-        match server.lane().look_up(&message(), "read th_1").await {
+        match server
+            .lane()
+            .look_up(&message(), "read th_1", UNIX_EPOCH + Duration::from_secs(10))
+            .await
+        {
             Found::There { turn, .. } => assert_eq!(turn.id.as_deref(), found),
             Found::Absent => assert_eq!(found, None),
             Found::CannotTell(why) => panic!("{why}"),
@@ -244,11 +248,22 @@ async fn what_was_sent_is_found_by_its_id_or_its_text() {
     check(
         |m, _| {
             let content = json!([{"type": "text", "text": "read th_1\n"}]);
-            let item = json!({"type": "userMessage", "clientId": "other", "content": content});
+            let item = json!({"type": "userMessage", "clientId": "other", "startedAtMs": 9_950, "content": content});
             let page = json!({"result": {"data": [{"turnId": "turn-4", "item": item}]}});
             (m == "thread/items/list").then_some(page)
         },
         Some("turn-4"),
+    )
+    .await;
+    // The same words, and earlier.
+    check(
+        |m, _| {
+            let content = json!([{"type": "text", "text": "read th_1"}]);
+            let item = json!({"type": "userMessage", "clientId": "other", "startedAtMs": 9_000, "content": content});
+            let page = json!({"result": {"data": [{"turnId": "turn-4", "item": item}]}});
+            (m == "thread/items/list").then_some(page)
+        },
+        None,
     )
     .await;
     // The same words under another fence are another message.
@@ -256,7 +271,7 @@ async fn what_was_sent_is_found_by_its_id_or_its_text() {
         |m, _| {
             let content = json!([{"type": "text", "text": "read th_1"}]);
             let item =
-                json!({"type": "userMessage", "clientId": "chorus-wake_1-0-1", "content": content});
+                json!({"type": "userMessage", "clientId": "chorus-wake_1-0-1", "startedAtMs": 10_000, "content": content});
             let page = json!({"result": {"data": [{"turnId": "turn-4", "item": item}]}});
             (m == "thread/items/list").then_some(page)
         },
