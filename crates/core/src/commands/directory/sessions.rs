@@ -124,8 +124,9 @@ impl Context<'_> {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
-        if session.runner {
-            self.runner_is_here(key)?;
+        match session.runner {
+            true => self.runner_is_here(key)?,
+            false => self.is_no_runner(key),
         }
         Ok(session)
     }

@@ -166,6 +166,18 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// Drops what programs showed while they were awake for mail of a conversation: it may repeat a
+    /// message that is erased.
+    pub(crate) fn drop_lines_about(&mut self, conversation: ConversationKey) {
+        let shows = |wake: &&Arc<Wake>| {
+            wake.lines.is_some() && wake.threads.iter().any(|t| t.conversation == conversation)
+        };
+        let all: Vec<_> = self.directory().wakes.values().filter(shows).cloned().collect();
+        for wake in all {
+            self.ws.put_wake(Wake { lines: None, ..Wake::clone(&wake) });
+        }
+    }
+
     /// Why the agent did not answer, as its author reads it. The program's last lines are shown only
     /// where all readers may know what the agent was told.
     fn failed_because(

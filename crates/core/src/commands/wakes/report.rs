@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::model::audit::{Action, Audit};
+use crate::model::audit::Audit;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{SessionKey, Timestamp, Uid};
 use crate::model::limits;
@@ -33,13 +33,9 @@ pub struct ReportWake {
 impl Command for ReportWake {
     type Output = Arc<Wake>;
 
-    fn audit(&self, done: Done<'_, Self>) -> Audit {
-        match done.ok().and_then(|wake| Some((wake.uid, wake.outcome?))) {
-            Some((uid, outcome)) => {
-                Audit::soft(Action::EndWake).subject(uid).name(Outcome::name(outcome))
-            }
-            None => Audit::none(),
-        }
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // How a wake ends is recorded, whatever ends it.
+        Audit::none()
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
