@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use chorus_core::commands::directory::OpenSession;
-use chorus_core::commands::stimuli;
 use chorus_core::commands::wakes::ReportWake;
+use chorus_core::commands::{deliveries, stimuli};
+use chorus_core::model::attention::Directedness;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::delivery::State;
@@ -12,6 +13,7 @@ use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, SessionKey, Uid};
 use chorus_core::model::limits;
+use chorus_core::model::member::SessionStatus;
 use chorus_core::model::requests::NewStimulus;
 use chorus_core::model::stimulus::StimulusKind;
 use chorus_core::model::wake::{Lane, Outcome, OutgoingWake, ReportResult, Wake, WakeState};
@@ -49,6 +51,10 @@ impl House {
     ) -> Result<Arc<Wake>, Refusal> {
         let by = By { session: Some(sent.session), ..self.by(sent.wake.member) };
         self.run(by, report(sent, result))
+    }
+
+    pub fn session_status(&self, session: SessionKey) -> SessionStatus {
+        self.ws.directory().sessions[&session].status_at(self.now)
     }
 
     pub fn wake(&self, sent: &OutgoingWake) -> Arc<Wake> {
@@ -131,6 +137,9 @@ fn a_connected_session_is_offered_the_mail_and_no_runner_is_woken() {
 #[test]
 fn what_needs_no_answer_wakes_nobody() {
     let (mut house, _) = sleeping();
+    let aside = Say::to(house.ops, "@scout can you look?").meant(Directedness::Ambient);
+    let event = house.post(ALICE, aside).unwrap();
+    assert!(house.delivery(event, SCOUT).is_some(), "it is told, and may answer");
     for text in ["all is green", "thanks @scout!", "fyi: the build is done"] {
         house.says(ALICE, text);
     }
@@ -154,11 +163,14 @@ fn what_a_confirmed_wake_covers_is_held_by_the_session() {
         house.reports(&sent, ReportResult::Working).unwrap();
     }
     assert!(is_taken_up(&house, event, runner), "ten minutes later");
+    assert!(house.delivery(event, SCOUT).unwrap().is_obligation(), "it has not moved on");
+    assert_eq!(house.session_status(runner), SessionStatus::Active);
     let answer = Say::to(house.ops, "it is green").answering(event);
     house.post(SCOUT, answer).unwrap();
     assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Responded));
     let wake = house.reports(&sent, ReportResult::Ended).unwrap();
     assert_eq!((wake.state, wake.outcome), (WakeState::Done, Some(Outcome::Answered)));
+    assert_eq!(house.session_status(runner), SessionStatus::Idle);
 }
 
 // covers: THR-513
@@ -366,4 +378,63 @@ fn a_session_that_takes_offers_again_is_not_woken_any_more() {
     house.reconnect(SCOUT, runner);
     assert_eq!(house.wake(&sent).outcome, Some(Outcome::Obsolete));
     assert_eq!(house.offers(SCOUT).len(), 1);
+}
+
+// covers: THR-512
+#[test]
+fn mail_of_which_the_runner_was_not_told_is_not_taken_up() {
+    let (mut house, runner) = sleeping();
+    let first = house.says(ALICE, "@scout can you look?");
+    let second = house.says(BOB, "@scout and at this?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    assert!(is_taken_up(&house, first, runner));
+    assert_eq!(house.delivery(second, SCOUT).unwrap().state, State::Waiting);
+    house.pass(limits::WAKE_MAIL_MS);
+    let more = house.woken();
+    house.reports(&more, ReportResult::Confirmed).unwrap();
+    assert!(is_taken_up(&house, second, runner));
+}
+
+// covers: THR-522
+#[test]
+fn what_a_wake_had_no_room_for_opens_the_next_one() {
+    let (mut house, _) = sleeping();
+    let mut events = Vec::new();
+    for n in 0..=limits::WAKE_THREADS {
+        let members = vec![ALICE, SCOUT];
+        let place = house.conversation(&format!("place {n}"), ConversationKind::Channel, members);
+        events.push(house.post(ALICE, Say::to(place, "@scout can you look?")).unwrap());
+    }
+    house.pass(limits::WAKE_MAIL_MS);
+    let sent = house.wakes.pop().unwrap();
+    house.wakes.clear();
+    assert_eq!(sent.threads.len(), limits::WAKE_THREADS);
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let last = events.pop().unwrap();
+    for event in events {
+        house.dispose(SCOUT, event, Disposition::Responded).unwrap();
+    }
+    assert!(!house.reports(&sent, ReportResult::Ended).unwrap().is_open());
+    let next = house.woken();
+    assert_ne!(next.wake.uid, sent.wake.uid);
+    let place = house.event(last).conversation;
+    assert_eq!(next.wake.threads.iter().map(|t| t.conversation).collect::<Vec<_>>(), [place]);
+}
+
+#[test]
+fn what_the_agent_deferred_is_told_again_when_it_comes_back() {
+    let (mut house, _) = sleeping();
+    let event = house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let until = Some(house.now.plus(20_000));
+    let defer = deliveries::Defer { event, until, reason: None };
+    house.run(house.by(SCOUT), defer).unwrap();
+    house.pass(15_000);
+    house.reports(&sent, ReportResult::Working).unwrap();
+    assert!(house.wakes.is_empty());
+    house.pass(5_000);
+    let again = house.woken();
+    assert_eq!((again.wake.uid, again.again), (sent.wake.uid, true));
 }

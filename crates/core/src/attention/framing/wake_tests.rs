@@ -1,3 +1,5 @@
+//! Prompts of wakes: what they say, and that nobody can make them say anything else.
+
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::collection::vec;

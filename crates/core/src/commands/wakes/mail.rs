@@ -75,6 +75,16 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// The program may speak about what a prompt quotes before it is known to be awake.
+    pub(super) fn note_quoted(&mut self, wake: &Wake) -> Result<()> {
+        let quoted = self.covered(wake).into_iter();
+        let quoted = quoted.filter(|(_, delivery)| delivery.decision.mode.shows_content());
+        for at in quoted.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.note_told_to(wake.member, Some(wake.session), at)?;
+        }
+        Ok(())
+    }
+
     /// As an offer that is accepted at once.
     fn take_up_event(&mut self, uid: Uid, at: EventRef) -> Result<()> {
         let Some(wake) = self.directory().wakes.get(&uid).cloned() else { return Ok(()) };
@@ -95,7 +105,7 @@ impl Context<'_> {
         let Some(delivery) = open.delivery_mut(member) else { return Ok(()) };
         let was_running = delivery.state.is_running();
         if was_running {
-            lives(delivery, now);
+            delivery.live(now);
             self.ws.track(at);
             return Ok(());
         }
@@ -119,7 +129,7 @@ impl Context<'_> {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
             let Some(open) = room.open_run(at.seq) else { continue };
             if let Some(delivery) = open.delivery_mut(member) {
-                lives(delivery, now);
+                delivery.live(now);
             }
             if let Some(claim) = open.claim.as_mut().filter(|claim| claim.holder == member) {
                 claim.renew(now);
@@ -202,13 +212,5 @@ impl Context<'_> {
         let count = lines.chars().count();
         let last: String = lines.chars().skip(count.saturating_sub(LINES_CHARS)).collect();
         Ok(format!("{why}. Its last lines: {}", last.replace('\n', " | ")))
-    }
-}
-
-/// The run is alive, and its session is here.
-fn lives(delivery: &mut Delivery, now: crate::model::ids::Timestamp) {
-    delivery.live(now);
-    if let State::Accepted { gone, .. } = &mut delivery.state {
-        *gone = None;
     }
 }

@@ -199,6 +199,7 @@ fn a_runner_that_never_reports_is_no_runner() {
     assert_eq!(taken_back, limits::WAKE_RUNNER_MS / limits::WAKE_LEASE_MS);
 }
 
+// covers: THR-537
 #[test]
 fn a_lane_that_fails_three_times_in_a_quarter_of_an_hour_is_skipped() {
     let mut wake = handed();
