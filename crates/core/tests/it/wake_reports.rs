@@ -1,6 +1,8 @@
 //! What runners report of wakes, and what becomes of the mail.
 
+use chorus_core::commands::NotDone;
 use chorus_core::commands::wakes::ReportWake;
+use chorus_core::model::attention::{Directedness, Rule};
 use chorus_core::model::caller::By;
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
@@ -165,4 +167,51 @@ fn an_erased_message_takes_the_last_lines_along() {
     let erase = chorus_core::commands::messages::Erase { message: event, reason };
     house.run(house.by(ALICE), erase).unwrap();
     assert_eq!(house.wake(&sent).lines, None);
+}
+
+// covers: THR-512
+#[test]
+fn what_may_be_left_unanswered_is_put_away_with_the_turn() {
+    let told = |house: &mut House| {
+        let aside = Say::to(house.ops, "@scout the build is red").meant(Directedness::Ambient);
+        let aside = house.post(ALICE, aside).unwrap();
+        let asked = house.says(ALICE, "@scout can you look?");
+        let sent = house.wakes.pop().unwrap();
+        house.reports(&sent, ReportResult::Confirmed).unwrap();
+        assert!(house.delivery(aside, SCOUT).unwrap().state.is_running());
+        (aside, asked, sent)
+    };
+    let (mut house, _) = sleeping();
+    let (aside, asked, sent) = told(&mut house);
+    house.dispose(SCOUT, asked, Disposition::Responded).unwrap();
+    house.reports(&sent, ReportResult::Ended).unwrap();
+    assert_eq!(house.disposition(aside, SCOUT), Some(Disposition::Acknowledged));
+    let (mut house, _) = sleeping();
+    let (aside, _, sent) = told(&mut house);
+    house.reports(&sent, ReportResult::Exhausted).unwrap();
+    assert_eq!(house.disposition(aside, SCOUT), Some(Disposition::Ignored));
+}
+
+// covers: THR-512
+#[test]
+fn an_agent_that_was_woken_counts_as_busy() {
+    let (mut house, _) = sleeping();
+    house.run_program(REVIEWER, None);
+    house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let event = house.says(BOB, "@helpers can one of you look?");
+    let selected = house.decision(event, REVIEWER).map(|decision| decision.rule);
+    assert_eq!(selected, Some(Rule::RoleMention));
+}
+
+// covers: THR-512
+#[test]
+fn what_a_prompt_quotes_in_private_is_not_carried_elsewhere() {
+    let (mut house, _) = sleeping();
+    house.post(ALICE, Say::to(house.pair, "@scout is the plan secret?")).unwrap();
+    house.woken();
+    let by = house.by(SCOUT);
+    let held = house.try_run(by, Say::to(house.ops, "alice has a plan").0);
+    assert!(matches!(held, Err(NotDone::AwaitsApproval(_))), "{held:?}");
 }

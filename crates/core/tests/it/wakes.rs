@@ -293,6 +293,8 @@ fn after_a_restart_of_the_host_the_wake_goes_on_where_it_was() {
     let event = house.says(ALICE, "@scout can you look?");
     let sent = house.woken();
     house.reports(&sent, ReportResult::Confirmed).unwrap();
+    // It was away for longer than a lease.
+    house.now = house.now.plus(120_000);
     house.restart();
     house.pass(10_000);
     house.run_program(SCOUT, Some(runner));
