@@ -56,6 +56,9 @@ fn running() -> Wake {
     wake
 }
 
+/// A wake, what is reported of it, what is owed then, and what comes of it.
+type Case = (fn() -> Wake, ReportResult, Left, Result<Step, Stale>, WakeState);
+
 /// What each report does in each state in which the runner has the wake.
 #[test]
 fn each_report_has_its_step_and_state() {
@@ -66,7 +69,7 @@ fn each_report_has_its_step_and_state() {
         wake.report(&report(Deferred), TOLD, at(1)).unwrap();
         wake
     };
-    let cases: [(fn() -> Wake, ReportResult, Left, Result<Step, Stale>, S); 21] = [
+    let cases: [Case; 21] = [
         (handed, Working, TOLD, Ok(Step::Lives), S::Handed),
         (running, Working, TOLD, Ok(Step::Lives), S::Running),
         (deferred, Working, TOLD, Ok(Step::Lives), S::Handed),
