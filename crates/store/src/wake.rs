@@ -21,11 +21,16 @@ pub(crate) static WAKE: Table = Table::new("wake", 2, &["workspace", "uid", "ses
 pub(crate) static FAMILY: Family =
     Family::of(Since::shared(1), &[&WAKE]).recorded(record).loaded(load).checked(check);
 
+/// What programs have shown is zeroed when a message is erased that it may repeat.
 fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
-    changes.wakes.iter().try_for_each(|(uid, (_, wake))| match wake {
-        Some(wake) => put(db, workspace, wake),
-        None => remove(db, workspace, *uid),
-    })
+    let mut write = || {
+        changes.wakes.iter().try_for_each(|(uid, (_, wake))| match wake {
+            Some(wake) => put(db, workspace, wake),
+            None => remove(db, workspace, *uid),
+        })
+    };
+    let rests = changes.wakes.is_empty() || changes.erases_nothing();
+    if rests { write() } else { db.thoroughly(&mut write) }
 }
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, wake: &Wake) -> Result<()> {

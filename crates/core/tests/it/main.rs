@@ -57,5 +57,6 @@ mod turns_pass;
 mod turns_played;
 mod versions;
 mod wake_listing;
+mod wake_reports;
 mod wake_triggers;
 mod wakes;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use chorus_core::commands::directory::OpenSession;
 use chorus_core::commands::wakes::ReportWake;
+use chorus_core::commands::{deliveries, stimuli};
+use chorus_core::model::attention::Directedness;
 use chorus_core::model::caller::By;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::delivery::State;
@@ -11,10 +13,14 @@ use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, SessionKey, Uid};
 use chorus_core::model::limits;
+use chorus_core::model::member::SessionStatus;
+use chorus_core::model::requests::NewStimulus;
+use chorus_core::model::stimulus::StimulusKind;
 use chorus_core::model::wake::{Lane, Outcome, OutgoingWake, ReportResult, Wake, WakeState};
 use chorus_core::queries;
 
-use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
+use crate::house::{ALICE, BOB, House, SCOUT, Say, code};
+use crate::stimuli::idea;
 
 impl House {
     /// A runner of the agent connects, or connects again.
@@ -47,6 +53,10 @@ impl House {
         self.run(by, report(sent, result))
     }
 
+    pub fn session_status(&self, session: SessionKey) -> SessionStatus {
+        self.ws.directory().sessions[&session].status_at(self.now)
+    }
+
     pub fn wake(&self, sent: &OutgoingWake) -> Arc<Wake> {
         self.ws.directory().wakes[&sent.wake.uid].clone()
     }
@@ -67,13 +77,13 @@ pub fn report(sent: &OutgoingWake, result: ReportResult) -> ReportWake {
 }
 
 /// A house in which scout sleeps behind a runner.
-fn sleeping() -> (House, SessionKey) {
+pub fn sleeping() -> (House, SessionKey) {
     let mut house = House::asleep();
     let runner = house.run_program(SCOUT, None);
     (house, runner)
 }
 
-fn is_taken_up(house: &House, event: Uid, runner: SessionKey) -> bool {
+pub fn is_taken_up(house: &House, event: Uid, runner: SessionKey) -> bool {
     let state = house.delivery(event, SCOUT).expect("it was told").state;
     matches!(state, State::Accepted { session, gone: None, .. } if session == runner)
 }
@@ -127,6 +137,9 @@ fn a_connected_session_is_offered_the_mail_and_no_runner_is_woken() {
 #[test]
 fn what_needs_no_answer_wakes_nobody() {
     let (mut house, _) = sleeping();
+    let aside = Say::to(house.ops, "@scout can you look?").meant(Directedness::Ambient);
+    let event = house.post(ALICE, aside).unwrap();
+    assert!(house.delivery(event, SCOUT).is_some(), "it is told, and may answer");
     for text in ["all is green", "thanks @scout!", "fyi: the build is done"] {
         house.says(ALICE, text);
     }
@@ -150,11 +163,14 @@ fn what_a_confirmed_wake_covers_is_held_by_the_session() {
         house.reports(&sent, ReportResult::Working).unwrap();
     }
     assert!(is_taken_up(&house, event, runner), "ten minutes later");
+    assert!(house.delivery(event, SCOUT).unwrap().is_obligation(), "it has not moved on");
+    assert_eq!(house.session_status(runner), SessionStatus::Active);
     let answer = Say::to(house.ops, "it is green").answering(event);
     house.post(SCOUT, answer).unwrap();
     assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Responded));
     let wake = house.reports(&sent, ReportResult::Ended).unwrap();
     assert_eq!((wake.state, wake.outcome), (WakeState::Done, Some(Outcome::Answered)));
+    assert_eq!(house.session_status(runner), SessionStatus::Idle);
 }
 
 // covers: THR-513
@@ -236,85 +252,6 @@ fn without_a_runner_for_five_minutes_a_wake_is_a_dead_letter() {
     assert!(!house.delivery(event, SCOUT).unwrap().is_obligation(), "it moved on");
 }
 
-// covers: THR-517
-#[test]
-fn two_turns_without_an_answer_skip_the_lane_and_a_third_tells_the_person() {
-    let (mut house, _) = sleeping();
-    let event = house.says(ALICE, "@scout can you look?");
-    for turn in 1..=3_u8 {
-        let sent = house.wakes.pop().unwrap();
-        assert_eq!(sent.wake.skip.contains(&Lane::CodexSocket), turn == 3, "turn {turn}");
-        house.reports(&sent, ReportResult::Confirmed).unwrap();
-        let ended =
-            ReportWake { lines: Some("> done".into()), ..report(&sent, ReportResult::Ended) };
-        let wake = house.run(house.by(SCOUT), ended).unwrap();
-        assert_eq!(wake.no_progress, turn);
-        assert_eq!(wake.is_open(), turn < 3);
-    }
-    assert_eq!(house.disposition(event, SCOUT), Some(Disposition::Failed));
-    let wake = house.ws.directory().wakes.values().next().unwrap();
-    assert_eq!(wake.outcome, Some(Outcome::NoProgress));
-    assert_eq!(wake.lines.as_deref(), Some("> done"));
-    let open = house.open(event).unwrap();
-    assert!(
-        open.deliveries.iter().any(|d| d.member == BOB && d.is_escalated()),
-        "a person owes it"
-    );
-}
-
-// covers: THR-518
-#[test]
-fn what_no_lane_could_wake_is_told_to_whoever_asked() {
-    let mut house = House::asleep();
-    house.run_program(SCOUT, None);
-    let event = house.post(ALICE, Say::to(house.pair, "can you look?")).unwrap();
-    let sent = house.woken();
-    for lane in [Lane::CodexSocket, Lane::Pty] {
-        let failed = ReportWake { lane: Some(lane), ..report(&sent, ReportResult::Failed) };
-        house.run(house.by(SCOUT), failed).unwrap();
-    }
-    let wake = house.reports(&sent, ReportResult::Exhausted).unwrap();
-    assert_eq!(wake.outcome, Some(Outcome::WakeFailed));
-    assert_eq!(wake.attempts.len(), 3);
-    assert!(house.delivery(event, SCOUT).unwrap().is_dead());
-    let said = house.log.events.values().filter_map(|e| e.change.message());
-    let told: Vec<_> = said.filter(|m| m.text.contains("could not be woken")).collect();
-    assert_eq!(told.len(), 1, "alice reads it in the conversation");
-}
-
-// covers: THR-519
-#[test]
-fn while_a_person_types_the_wake_waits_and_goes_on() {
-    let (mut house, runner) = sleeping();
-    let event = house.says(ALICE, "@scout can you look?");
-    let sent = house.woken();
-    for _ in 0..6 {
-        let deferred_until = Some(house.now.plus(5_000));
-        let typing = ReportWake { deferred_until, ..report(&sent, ReportResult::Deferred) };
-        let wake = house.run(house.by(SCOUT), typing).unwrap();
-        assert_eq!((wake.state, wake.deferred_until), (WakeState::Deferred, deferred_until));
-        house.pass(5_000);
-    }
-    house.reports(&sent, ReportResult::Confirmed).unwrap();
-    assert!(is_taken_up(&house, event, runner));
-}
-
-// covers: THR-520
-#[test]
-fn an_agent_whose_person_typed_all_the_time_is_tried_again_in_a_minute() {
-    let (mut house, _) = sleeping();
-    house.says(ALICE, "@scout can you look?");
-    let sent = house.woken();
-    let why = Some("human_input".into());
-    let typed = ReportWake { why, lane: None, ..report(&sent, ReportResult::Exhausted) };
-    let wake = house.run(house.by(SCOUT), typed).unwrap();
-    assert_eq!((wake.state, wake.fence), (WakeState::Pending, 2));
-    house.pass(limits::WAKE_AGAIN_MS - 1_000);
-    assert!(house.wakes.is_empty());
-    house.pass(1_000);
-    assert_eq!(house.woken().wake.fence, 2);
-}
-
 // covers: THR-521
 #[test]
 fn an_agent_is_woken_about_one_thread_ten_times_a_minute_at_most() {
@@ -334,26 +271,6 @@ fn an_agent_is_woken_about_one_thread_ten_times_a_minute_at_most() {
     assert_eq!(turns, limits::WAKES_PER_MINUTE);
     house.pass(60_000);
     assert_eq!(house.wakes.len(), 1, "later it is woken again");
-}
-
-// covers: THR-522
-#[test]
-fn mail_that_comes_during_the_turn_is_told_to_the_runner_and_wakes_again() {
-    let (mut house, runner) = sleeping();
-    let first = house.says(ALICE, "@scout can you look?");
-    let sent = house.woken();
-    house.reports(&sent, ReportResult::Confirmed).unwrap();
-    house.pass(limits::WAKE_MAIL_MS);
-    let second = house.says(ALICE, "@scout and at the logs?");
-    let more = house.woken();
-    assert!(more.again && more.wake.fence == 1 && more.prompt.contains("and at the logs?"));
-    house.dispose(SCOUT, first, Disposition::Responded).unwrap();
-    // The runner did not get it into the turn.
-    let wake = house.reports(&sent, ReportResult::Ended).unwrap();
-    assert_eq!((wake.state, wake.no_progress, wake.fence), (WakeState::Handed, 0, 2));
-    let next = house.woken();
-    house.reports(&next, ReportResult::Confirmed).unwrap();
-    assert!(is_taken_up(&house, second, runner));
 }
 
 #[test]
@@ -376,6 +293,8 @@ fn after_a_restart_of_the_host_the_wake_goes_on_where_it_was() {
     let event = house.says(ALICE, "@scout can you look?");
     let sent = house.woken();
     house.reports(&sent, ReportResult::Confirmed).unwrap();
+    // It was away for longer than a lease.
+    house.now = house.now.plus(120_000);
     house.restart();
     house.pass(10_000);
     house.run_program(SCOUT, Some(runner));
@@ -415,48 +334,6 @@ fn a_wake_for_which_nothing_is_left_ends_by_itself() {
     assert!(house.wakes.is_empty());
 }
 
-// covers: THR-525
-#[test]
-fn reports_of_others_and_bad_reports_change_nothing() {
-    let (mut house, _) = sleeping();
-    house.run_program(REVIEWER, None);
-    house.says(ALICE, "@scout can you look?");
-    let sent = house.woken();
-    let reviewer = house.by(REVIEWER);
-    let confirmed = || report(&sent, ReportResult::Confirmed);
-    assert_eq!(code(house.run(reviewer, confirmed())), Code::NotFound);
-    let elsewhere = By { session: None, ..house.by(SCOUT) };
-    assert_eq!(code(house.run(elsewhere, confirmed())), Code::NotFound);
-    let scout = house.by(SCOUT);
-    let unknown = ReportWake { wake: Uid(9), ..confirmed() };
-    assert_eq!(code(house.run(scout, unknown)), Code::NotFound);
-    let bad = [
-        ReportWake { lane: None, ..confirmed() },
-        ReportWake { lines: Some("x".repeat(limits::WAKE_LINES_BYTES + 1).into()), ..confirmed() },
-        ReportWake { why: Some("x".repeat(limits::WAKE_WHY_BYTES + 1).into()), ..confirmed() },
-        ReportWake { resume_id: Some("a\nb".into()), ..confirmed() },
-    ];
-    for bad in bad {
-        assert_eq!(code(house.run(scout, bad)), Code::ValidationError);
-    }
-    assert_eq!(*house.wake(&sent), *sent.wake);
-}
-
-#[test]
-fn a_learned_resume_id_stays_with_the_session() {
-    let (mut house, runner) = sleeping();
-    house.says(ALICE, "@scout can you look?");
-    let sent = house.woken();
-    let resume_id = Some("0199-abcd".into());
-    let learned = ReportWake { resume_id, ..report(&sent, ReportResult::Working) };
-    house.run(house.by(SCOUT), learned).unwrap();
-    house.disconnect(SCOUT);
-    house.run_program(SCOUT, Some(runner));
-    let session = &house.ws.directory().sessions[&runner];
-    assert_eq!(session.resume_id.as_deref(), Some("0199-abcd"));
-    assert_eq!(session.folder.as_deref(), Some("/home/alice/app"));
-}
-
 #[test]
 fn a_workspace_keeps_a_hundred_ended_wakes() {
     let (mut house, _) = sleeping();
@@ -469,4 +346,97 @@ fn a_workspace_keeps_a_hundred_ended_wakes() {
         house.reports(&sent, ReportResult::Ended).unwrap();
     }
     assert_eq!(house.ws.directory().wakes.size(), limits::WAKES_ENDED);
+}
+
+// covers: THR-510d
+#[test]
+fn a_report_that_something_is_finished_wakes_nobody() {
+    let (mut woken, mut slept) = (0, 0);
+    for kind in StimulusKind::ALL {
+        let (mut house, _) = sleeping();
+        let new = NewStimulus { kind, targets: vec![SCOUT], ..idea(&house, "can you look?") };
+        let asked = house.run(house.by(ALICE), stimuli::Stimulate(new));
+        house.pass(3_000);
+        let said =
+            house.log.events.values().find(|e| e.actor == ALICE && e.change.message().is_some());
+        let (Ok(_), Some(said)) = (asked, said) else { continue };
+        let waits = house.delivery(said.uid, SCOUT).is_some_and(|d| d.is_obligation());
+        match kind.is_completion() {
+            _ if !waits => {}
+            true => slept += usize::from(house.wakes.is_empty()),
+            false => woken += usize::from(!house.wakes.is_empty()),
+        }
+        assert!(!waits || house.wakes.is_empty() == kind.is_completion(), "{kind:?}");
+    }
+    assert!(woken > 0 && slept > 0, "{woken} woke, {slept} did not");
+}
+
+#[test]
+fn a_session_that_takes_offers_again_is_not_woken_any_more() {
+    let (mut house, runner) = sleeping();
+    house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    house.disconnect(SCOUT);
+    house.reconnect(SCOUT, runner);
+    assert_eq!(house.wake(&sent).outcome, Some(Outcome::Obsolete));
+    assert_eq!(house.offers(SCOUT).len(), 1);
+}
+
+// covers: THR-512
+#[test]
+fn mail_of_which_the_runner_was_not_told_is_not_taken_up() {
+    let (mut house, runner) = sleeping();
+    let first = house.says(ALICE, "@scout can you look?");
+    let second = house.says(BOB, "@scout and at this?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    assert!(is_taken_up(&house, first, runner));
+    assert_eq!(house.delivery(second, SCOUT).unwrap().state, State::Waiting);
+    house.pass(limits::WAKE_MAIL_MS);
+    let more = house.woken();
+    house.reports(&more, ReportResult::Confirmed).unwrap();
+    assert!(is_taken_up(&house, second, runner));
+}
+
+// covers: THR-522
+#[test]
+fn what_a_wake_had_no_room_for_opens_the_next_one() {
+    let (mut house, _) = sleeping();
+    let mut events = Vec::new();
+    for n in 0..=limits::WAKE_THREADS {
+        let members = vec![ALICE, SCOUT];
+        let place = house.conversation(&format!("place {n}"), ConversationKind::Channel, members);
+        events.push(house.post(ALICE, Say::to(place, "@scout can you look?")).unwrap());
+    }
+    house.pass(limits::WAKE_MAIL_MS);
+    let sent = house.wakes.pop().unwrap();
+    house.wakes.clear();
+    assert_eq!(sent.threads.len(), limits::WAKE_THREADS);
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let last = events.pop().unwrap();
+    for event in events {
+        house.dispose(SCOUT, event, Disposition::Responded).unwrap();
+    }
+    assert!(!house.reports(&sent, ReportResult::Ended).unwrap().is_open());
+    let next = house.woken();
+    assert_ne!(next.wake.uid, sent.wake.uid);
+    let place = house.event(last).conversation;
+    assert_eq!(next.wake.threads.iter().map(|t| t.conversation).collect::<Vec<_>>(), [place]);
+}
+
+#[test]
+fn what_the_agent_deferred_is_told_again_when_it_comes_back() {
+    let (mut house, _) = sleeping();
+    let event = house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let until = Some(house.now.plus(20_000));
+    let defer = deliveries::Defer { event, until, reason: None };
+    house.run(house.by(SCOUT), defer).unwrap();
+    house.pass(15_000);
+    house.reports(&sent, ReportResult::Working).unwrap();
+    assert!(house.wakes.is_empty());
+    house.pass(5_000);
+    let again = house.woken();
+    assert_eq!((again.wake.uid, again.again), (sent.wake.uid, true));
 }

@@ -190,6 +190,9 @@ impl Batch<'_> {
                 self.trace.note(Some((Weight::Firm, Record::replaced(self.now, room.key))));
             }
         }
+        for wake in &changes.ended_wakes {
+            self.trace.note(Some((Weight::Soft, Record::woken(self.now, wake))));
+        }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);
         self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));

@@ -212,3 +212,5 @@ fn fence_into(nonce: &str, out: &mut String, inside: impl FnOnce(&mut String)) {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wake_tests;

@@ -55,8 +55,11 @@ pub struct FramedWake<'a> {
     pub messages_more: usize,
 }
 
-/// Places that a prompt names; the rest are counted.
+/// Places that a prompt names, and the bytes that these may take; the rest are counted.
 const PLACES: usize = 8;
+const PLACES_BYTES: usize = 2_560;
+/// Characters of a reason.
+const REASON_CHARS: usize = 64;
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
 /// Characters of a message that are quoted. The whole is read with the tools.
@@ -80,13 +83,13 @@ pub fn frame_wake(wake: &FramedWake<'_>, nonce: &str) -> String {
     let mut out = String::with_capacity(2048);
     out.push_str("C2A WAKE\n");
     line_into("wake_id", &[wake.wake_id], &mut out);
-    line_into("reason", &[&head(wake.reason, HEAD_CHARS)], &mut out);
+    line_into("reason", &[&head(wake.reason, REASON_CHARS)], &mut out);
     out.push_str(HOW);
     places_into(wake.places, &mut out);
     if let Some(asked) = wake.asked {
         line_into("asked_by", &[wake.asked_by.unwrap_or("host")], &mut out);
-        let room = limits::WAKE_ASKED_BYTES;
-        let asked = bounded(asked, &nonce, room);
+        let room = limits::WAKE_PROMPT_BYTES.saturating_sub(out.len() + 2 * END_BYTES);
+        let asked = bounded(asked, &nonce, room.min(limits::WAKE_ASKED_BYTES));
         fence_into(&nonce, &mut out, |out| out.push_str(&asked));
     }
     if !wake.messages.is_empty() {
@@ -119,43 +122,62 @@ pub fn frame_summary(
         ],
         &mut out,
     );
-    for place in places.iter().take(PLACES) {
-        place_into(place, &mut out);
-    }
+    named_into(places, place_into, &mut out);
     messages_into(messages, 0, &nonce, limits::WAKE_SUMMARY_BYTES, &mut out);
     out
 }
 
 fn places_into(places: &[WakePlace<'_>], out: &mut String) {
-    for place in places.iter().take(PLACES) {
-        place_into(place, out);
-        let (after, through) = (place.read_seq.to_string(), place.through_seq.to_string());
-        match place.thread_id {
-            Some(thread) => {
-                let read = ["read_messages, thread_id ", thread, ", since_seq ", &after];
-                line_into("read", &[&read.concat(), ", through seq ", &through], out);
-                let answer = ["post_message, thread_id ", thread, ", in_reply_to the message's id"];
-                line_into("answer", &[&answer.concat()], out);
-            }
-            None => {
-                let conversation = place.conversation_id;
-                let read =
-                    ["chat.list_events, conversation ", conversation, ", afterSequence ", &after];
-                line_into("read", &[&read.concat(), ", through sequence ", &through], out);
-                let answer = [
-                    "chat.send_message, target.conversation ",
-                    conversation,
-                    ", inReplyTo the event's id",
-                ];
-                line_into("answer", &[&answer.concat()], out);
-            }
-        }
-    }
-    let more = places.len().saturating_sub(PLACES);
-    if more > 0 {
-        line_into("places_more", &[&more.to_string()], out);
+    if named_into(places, task_into, out) > 0 {
         line_into("read", &["chat.list_events, unsettled true"], out);
     }
+}
+
+/// The first places, as many as there is space for. Returns how many are left, and says so.
+fn named_into(
+    places: &[WakePlace<'_>],
+    put: fn(&WakePlace<'_>, &mut String),
+    out: &mut String,
+) -> usize {
+    let mut room = PLACES_BYTES;
+    let mut named = 0;
+    for place in places.iter().take(PLACES) {
+        let mut lines = String::new();
+        put(place, &mut lines);
+        if lines.len() > room {
+            break;
+        }
+        room -= lines.len();
+        named += 1;
+        out.push_str(&lines);
+    }
+    let more = places.len() - named;
+    if more > 0 {
+        line_into("places_more", &[&more.to_string()], out);
+    }
+    more
+}
+
+/// A place, how to read it, and how to answer there.
+fn task_into(place: &WakePlace<'_>, out: &mut String) {
+    place_into(place, out);
+    let (after, through) = (place.read_seq.to_string(), place.through_seq.to_string());
+    let read = match place.thread_id {
+        Some(thread) => ["read_messages, thread_id ", thread, ", since_seq ", &after],
+        None => {
+            let id = place.conversation_id;
+            ["chat.list_events, conversation ", id, ", afterSequence ", &after]
+        }
+    };
+    line_into("read", &[&read.concat(), ", through ", &through], out);
+    let answer = match place.thread_id {
+        Some(thread) => ["post_message, thread_id ", thread, ", in_reply_to the message's id"],
+        None => {
+            let id = place.conversation_id;
+            ["chat.send_message, target.conversation ", id, ", inReplyTo the event's id"]
+        }
+    };
+    line_into("answer", &[&answer.concat()], out);
 }
 
 fn place_into(place: &WakePlace<'_>, out: &mut String) {

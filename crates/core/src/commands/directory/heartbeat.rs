@@ -70,6 +70,9 @@ impl Command for Heartbeat {
     }
 }
 
+/// The known session that is meant, the id of a new one, and the runtime's own id.
+type Heard = (Option<Arc<Session>>, Uid, Option<Arc<str>>);
+
 impl Context<'_> {
     fn heartbeat(&mut self, heard: Heartbeat) -> Result<Arc<Session>> {
         let me = self.me()?;
@@ -115,14 +118,9 @@ impl Context<'_> {
         Ok(session)
     }
 
-    /// The known session that is meant, the id of a new one, and the runtime's own id. A runtime
-    /// that calls with its runner's token is the runner's session, whatever it calls itself.
-    #[allow(clippy::type_complexity, reason = "used once, just above")]
-    fn session_heard(
-        &self,
-        me: MemberKey,
-        name: &SessionName,
-    ) -> Result<(Option<Arc<Session>>, Uid, Option<Arc<str>>)> {
+    /// Which session a heartbeat means. A runtime that calls with its runner's token is the runner's
+    /// session, whatever it calls itself.
+    fn session_heard(&self, me: MemberKey, name: &SessionName) -> Result<Heard> {
         let of_token = self.by.session.and_then(|key| self.directory().sessions.get(&key));
         match name {
             SessionName::Ours(uid) => {

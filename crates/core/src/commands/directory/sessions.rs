@@ -119,13 +119,19 @@ impl Context<'_> {
         let directory = self.directory_mut();
         directory.put_session(session);
         directory.set_connected(key, true, now);
+        if asked.runner {
+            // Its program sleeps until a wake says otherwise.
+            let idle = Session::clone(&directory.sessions[&key]);
+            directory.put_session(Session { status: SessionStatus::Idle, ..idle });
+        }
         let session = directory.sessions[&key].clone();
         if is_new || self.ws.shared {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
-        if session.runner {
-            self.runner_is_here(key)?;
+        match session.runner {
+            true => self.runner_is_here(key)?,
+            false => self.is_no_runner(key),
         }
         Ok(session)
     }

@@ -24,6 +24,7 @@ impl Context<'_> {
         self.supersede(at, &recalled, "erased")?;
         self.drop_approvals_of(at);
         self.drop_notes_of(at, &events)?;
+        self.drop_lines_about(at.conversation);
         let change = Change::Erased { message: at.seq, reason, events: events.clone() };
         let mut draft = self.draft(self.drawn.uid, change);
         draft.thread = recalled.event.thread;

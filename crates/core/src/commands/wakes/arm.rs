@@ -40,6 +40,8 @@ impl Context<'_> {
         if author == member || self.reports_completion(at)? {
             return Ok(());
         }
+        // A new event is not among what its members owe until its command ends.
+        self.ws.track(at);
         let (conversation, through_seq) = (at.conversation, at.seq);
         let place = WakeThread { conversation, thread, through_seq, sent_seq: Default::default() };
         let mut wake = self.wake_to_change(&runner, at);

@@ -58,6 +58,15 @@ impl Context<'_> {
         }
         self.wake_for_all(session, member)
     }
+
+    /// The session takes offers from now on, so it is not woken any more.
+    pub(crate) fn is_no_runner(&mut self, session: SessionKey) {
+        if let Some(wake) = self.directory().open_wake(session).cloned() {
+            let mut wake = Wake::clone(&wake);
+            wake.end(Outcome::Obsolete, self.now);
+            self.ws.put_wake(wake);
+        }
+    }
 }
 
 impl Workspace {

@@ -75,6 +75,16 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// The program may speak about what a prompt quotes before it is known to be awake.
+    pub(super) fn note_quoted(&mut self, wake: &Wake) -> Result<()> {
+        let quoted = self.covered(wake).into_iter();
+        let quoted = quoted.filter(|(_, delivery)| delivery.decision.mode.shows_content());
+        for at in quoted.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.note_told_to(wake.member, Some(wake.session), at)?;
+        }
+        Ok(())
+    }
+
     /// As an offer that is accepted at once.
     fn take_up_event(&mut self, uid: Uid, at: EventRef) -> Result<()> {
         let Some(wake) = self.directory().wakes.get(&uid).cloned() else { return Ok(()) };
@@ -95,7 +105,7 @@ impl Context<'_> {
         let Some(delivery) = open.delivery_mut(member) else { return Ok(()) };
         let was_running = delivery.state.is_running();
         if was_running {
-            lives(delivery, now);
+            delivery.live(now);
             self.ws.track(at);
             return Ok(());
         }
@@ -119,7 +129,7 @@ impl Context<'_> {
             let Some(room) = self.ws.rooms.get_mut(&at.conversation) else { continue };
             let Some(open) = room.open_run(at.seq) else { continue };
             if let Some(delivery) = open.delivery_mut(member) {
-                lives(delivery, now);
+                delivery.live(now);
             }
             if let Some(claim) = open.claim.as_mut().filter(|claim| claim.holder == member) {
                 claim.renew(now);
@@ -166,6 +176,18 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// Drops what programs showed while they were awake for mail of a conversation: it may repeat a
+    /// message that is erased.
+    pub(crate) fn drop_lines_about(&mut self, conversation: ConversationKey) {
+        let shows = |wake: &&Arc<Wake>| {
+            wake.lines.is_some() && wake.threads.iter().any(|t| t.conversation == conversation)
+        };
+        let all: Vec<_> = self.directory().wakes.values().filter(shows).cloned().collect();
+        for wake in all {
+            self.ws.put_wake(Wake { lines: None, ..Wake::clone(&wake) });
+        }
+    }
+
     /// Why the agent did not answer, as its author reads it. The program's last lines are shown only
     /// where all readers may know what the agent was told.
     fn failed_because(
@@ -190,13 +212,5 @@ impl Context<'_> {
         let count = lines.chars().count();
         let last: String = lines.chars().skip(count.saturating_sub(LINES_CHARS)).collect();
         Ok(format!("{why}. Its last lines: {}", last.replace('\n', " | ")))
-    }
-}
-
-/// The run is alive, and its session is here.
-fn lives(delivery: &mut Delivery, now: crate::model::ids::Timestamp) {
-    delivery.live(now);
-    if let State::Accepted { gone, .. } = &mut delivery.state {
-        *gone = None;
     }
 }

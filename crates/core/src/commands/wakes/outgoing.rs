@@ -29,6 +29,7 @@ impl Context<'_> {
     pub(super) fn send_wake(&mut self, uid: Uid, again: bool) -> Result<()> {
         let Some(wake) = self.directory().wakes.get(&uid).cloned() else { return Ok(()) };
         let outgoing = self.outgoing(&wake, again)?;
+        self.note_quoted(&wake)?;
         self.effect(Effect::Wake(Arc::new(outgoing)));
         Ok(())
     }
@@ -140,7 +141,7 @@ impl Context<'_> {
             author_kind: self.author_kind_of(event.actor),
             author_id: self.author_id_of(event.actor),
             must_respond: self.is_owed_by(wake.member, event),
-            text: event.change.message().map_or("", |message| &message.text),
+            text: self.quoted(wake.member, event),
         });
         let messages: Vec<_> = messages.collect();
         frame_wake(
@@ -177,6 +178,17 @@ impl Context<'_> {
         let room = self.ws.rooms.get(&at.conversation);
         let open = room.and_then(|room| room.open().get(&at.seq));
         open.and_then(|open| open.delivery(member)).is_some_and(|d| d.is_open() && is_owed(d))
+    }
+
+    /// What is quoted of a message: nothing of a knock, whose body its agent asks for.
+    fn quoted<'a>(&self, member: MemberKey, event: &'a Event) -> &'a str {
+        let room = self.ws.rooms.get(&event.conversation);
+        let open = room.and_then(|room| room.open().get(&event.seq));
+        let delivery = open.and_then(|open| open.delivery(member));
+        if delivery.is_some_and(|delivery| !delivery.decision.mode.shows_content()) {
+            return "(not shown here; read it if you take it up)";
+        }
+        event.change.message().map_or("", |message| &message.text)
     }
 
     fn author_id_of(&self, key: MemberKey) -> &str {

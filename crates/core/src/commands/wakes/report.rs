@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::commands::command::{Command, Done, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::model::audit::{Action, Audit};
+use crate::model::audit::Audit;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{SessionKey, Timestamp, Uid};
 use crate::model::limits;
-use crate::model::member::Session;
+use crate::model::member::{Session, SessionStatus};
 use crate::model::text::is_unseen;
-use crate::model::wake::{Lane, Outcome, Report, ReportResult, Stale, Step, Wake};
+use crate::model::wake::{Lane, Outcome, Report, ReportResult, Stale, Step, Wake, WakeState};
 
 /// What a runner reports about the wake of its session.
 #[derive(Clone)]
@@ -33,13 +33,9 @@ pub struct ReportWake {
 impl Command for ReportWake {
     type Output = Arc<Wake>;
 
-    fn audit(&self, done: Done<'_, Self>) -> Audit {
-        match done.ok().and_then(|wake| Some((wake.uid, wake.outcome?))) {
-            Some((uid, outcome)) => {
-                Audit::soft(Action::EndWake).subject(uid).name(Outcome::name(outcome))
-            }
-            None => Audit::none(),
-        }
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // How a wake ends is recorded, whatever ends it.
+        Audit::none()
     }
 
     fn redact(&mut self, redact: &dyn Redact) -> u32 {
@@ -82,7 +78,11 @@ impl Context<'_> {
             };
             Refusal::new(Code::Conflict, why)
         })?;
-        self.learn_resume_id(wake.session, reported.resume_id);
+        let status = match wake.state {
+            WakeState::Running => SessionStatus::Active,
+            _ => SessionStatus::Idle,
+        };
+        self.learn_of_session(wake.session, reported.resume_id, status);
         let uid = wake.uid;
         match step {
             Step::Repeated => {}
@@ -109,16 +109,24 @@ impl Context<'_> {
         Ok(now.unwrap_or(before))
     }
 
-    /// The runner has learned by which id its program can be resumed.
-    fn learn_resume_id(&mut self, session: SessionKey, resume_id: Option<Arc<str>>) {
-        let Some(known) = self.directory().sessions.get(&session).cloned() else { return };
-        if resume_id.is_none() || known.resume_id == resume_id {
+    /// The runner knows by which id its program can be resumed, and whether it runs.
+    fn learn_of_session(
+        &mut self,
+        key: SessionKey,
+        resume_id: Option<Arc<str>>,
+        status: SessionStatus,
+    ) {
+        let Some(known) = self.directory().sessions.get(&key).cloned() else { return };
+        let resume_id = resume_id.or_else(|| known.resume_id.clone());
+        let session = Session { resume_id, status, ..Session::clone(&known) };
+        if session == *known {
             return;
         }
+        let is_news = session.states_other_than(&known) || self.ws.shared;
         let directory = self.directory_mut();
-        directory.put_session(Session { resume_id, ..Session::clone(&known) });
-        let session = directory.sessions.get(&session).cloned();
-        self.ws.changes.sessions.extend(session);
+        directory.put_session(session);
+        let session = directory.sessions.get(&key).cloned();
+        self.ws.changes.sessions.extend(session.filter(|_| is_news));
     }
 }
 

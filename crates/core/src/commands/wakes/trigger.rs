@@ -19,6 +19,9 @@ use crate::model::wake::{Wake, WakeState, WakeThread};
 use crate::state::room::turns::is_owed;
 use crate::state::workspace::Failure;
 
+/// The usual reason, which discloses nothing.
+const UNREAD: &str = "new_unread_messages";
+
 /// A day in milliseconds.
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -37,7 +40,7 @@ pub struct Trigger {
 }
 
 /// What came of asking.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Triggered {
     pub result: TriggerResult,
     /// The open wake; none where none was needed.
@@ -45,6 +48,7 @@ pub struct Triggered {
     /// The runner's session that is woken, or the connected session that needs no wake.
     pub session: Option<Arc<Session>>,
     /// What a new session would be told of the thread.
+    #[redact(fixed = 3)]
     pub summary: Arc<str>,
     pub at: Timestamp,
 }
@@ -93,6 +97,9 @@ impl Command for Trigger {
     }
 
     fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
+        if self.prompt.is_none() && self.reason == UNREAD {
+            return Ok(None);
+        }
         let mut fields = vec![("reason", self.reason.clone())];
         fields.extend(self.prompt.iter().map(|prompt| ("trigger_prompt", prompt.clone())));
         fields.push(("target_agent_id", self.target.clone()));

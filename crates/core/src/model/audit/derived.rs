@@ -4,6 +4,7 @@ use super::{Action, Record};
 use crate::model::caller::By;
 use crate::model::error::Code;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp};
+use crate::model::wake::Wake;
 
 /// The kind of a duplicate.
 pub(super) const POST: &str = "post";
@@ -32,6 +33,14 @@ impl Record {
     pub fn repaired(at: Timestamp, place: Option<EventRef>, part: &str) -> Self {
         let record = Self::new(at, &By::host(), Action::Repair);
         Self { event: place, name: Some(part.into()), ..record }
+    }
+
+    /// A wake ended.
+    pub fn woken(at: Timestamp, wake: &Wake) -> Self {
+        let record = Self::new(at, &By::host(), Action::EndWake);
+        let name = wake.outcome.map(|outcome| outcome.name().into());
+        let (session, member) = (Some(wake.session), Some(wake.member));
+        Self { session, member, subject: Some(wake.uid), name, ..record }
     }
 
     /// An event whose deliveries have all ended.

@@ -49,6 +49,8 @@ changes! {
             pub sessions: Vec<Arc<Session>>,
             /// The current wakes with their sessions; none for ended ones that are forgotten.
             pub wakes: BTreeMap<Uid, (SessionKey, Option<Arc<Wake>>)>,
+            /// Wakes that have ended.
+            pub ended_wakes: Vec<Arc<Wake>>,
             /// Tokens, and private reads without a session, that have expired by this time are
             /// deleted.
             pub sweep_expired: Option<Timestamp>,

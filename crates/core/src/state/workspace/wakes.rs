@@ -22,8 +22,11 @@ pub(crate) struct HandedOn {
 impl Workspace {
     /// Records the present state of a wake.
     pub(crate) fn put_wake(&mut self, wake: Wake) {
-        let (uid, session, has_ended) = (wake.uid, wake.session, !wake.is_open());
+        let (uid, session) = (wake.uid, wake.session);
+        let was_open = self.directory.wakes.get(&uid).is_none_or(|before| before.is_open());
+        let has_ended = was_open && !wake.is_open();
         let wake = Arc::new(wake);
+        self.changes.ended_wakes.extend(has_ended.then(|| wake.clone()));
         self.changes.wakes.insert(uid, (session, Some(wake.clone())));
         self.directory_changed = true;
         Arc::make_mut(&mut self.directory).put_wake(wake);

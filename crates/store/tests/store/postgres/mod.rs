@@ -6,6 +6,7 @@ mod refused;
 mod schedules;
 mod tls;
 mod trouble;
+mod wakes;
 
 use std::path::Path;
 use std::sync::Arc;
