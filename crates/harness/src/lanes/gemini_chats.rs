@@ -115,7 +115,7 @@ mod tests {
     #[tokio::test]
     async fn a_chat_shows_the_prompt_and_its_answer() {
         let home = tempfile::tempdir().unwrap();
-        let chats = home.path().join(".gemini/tmp/work/chats");
+        let chats = home.path().join(".gemini/tmp/project/chats");
         fs::create_dir_all(&chats).unwrap();
         let lines = concat!(
             r#"{"sessionId":"g-1","kind":"main"}"#,

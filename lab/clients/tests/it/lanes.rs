@@ -312,6 +312,30 @@ async fn gemini_is_woken_over_acp_and_comes_back() {
     assert!(runner.was_asked("SUMMARY OF THE THREAD"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn gemini_begins_and_comes_back_in_a_terminal() {
+    let runner = Runner::new(Kind::Gemini, "gemini").await;
+    let own = ["--skip-trust".to_owned()];
+    let context = runner.context(None, None);
+    let context = LaneContext { launch: Launch { arguments: &own, ..context.launch }, ..context };
+    let first = input("Wake 0.\nThere is mail in #ops.");
+    let (_, turn) = confirmed(Lane::NewSession.try_wake(&first, &context).await);
+    let end = Lane::NewSession.watch_end(&turn, &first, &context).await;
+    assert!(end.completed && end.last.contains(CLOSING), "{end:?}");
+    runner.terminal.closes();
+    of_another_minute(&runner.home);
+    let (session, again) = (turn.session, input("Are you back?"));
+    let context = LaneContext { session: session.as_deref(), ..context };
+    let begun = Instant::now();
+    let (evidence, turn) = confirmed(Lane::Resume.try_wake(&again, &context).await);
+    println!("resume: {:.1?} until {evidence}", begun.elapsed());
+    assert!(Lane::Resume.watch_end(&turn, &again, &context).await.completed);
+    assert_eq!(turn.session, session);
+    let asked = runner.model.asked();
+    let last = asked.iter().rev().find(|asked| asked.contains("Are you back?")).unwrap();
+    assert!(last.contains("Wake 0."), "it remembers what was before");
+}
+
 /// Gemini names a chat's file by the minute, and overwrites the chat that it loads within the same one.
 fn of_another_minute(home: &Path) {
     for project in std::fs::read_dir(home.join(".gemini/tmp")).unwrap().flatten() {

@@ -61,7 +61,8 @@ impl Terminal {
     pub(super) fn closes(&self) {
         let now = self.now.lock().unwrap().take();
         if let Some(mut now) = now {
-            signal(now.process, "HUP");
+            // All of its terminal are told; Gemini runs itself again as a child.
+            signal(format_args!("-{}", now.process), "HUP");
             if let Some(mut beside) = now.beside.take() {
                 // The first one lets turns end that run.
                 signal(beside.id(), "TERM");
@@ -181,11 +182,11 @@ impl Drop for Terminal {
     }
 }
 
-fn signal(process: u32, name: &str) {
-    let _ = Command::new("kill")
-        .args([&format!("-{name}"), &process.to_string()])
-        .stderr(Stdio::null())
-        .status();
+/// To one process, or as `-GROUP` to a group.
+fn signal(process: impl std::fmt::Display, name: &str) {
+    let mut kill = Command::new("kill");
+    let _ =
+        kill.args([&format!("-{name}"), "--", &process.to_string()]).stderr(Stdio::null()).status();
 }
 
 fn runs(process: u32) -> bool {
