@@ -68,7 +68,9 @@ fn find(home: &Path, prompt: &str, since: SystemTime) -> Option<Turn> {
 }
 
 fn is_ours(said: &Said, prompt: &str, since: SystemTime) -> bool {
-    said.by_user && said.at + CLOCKS >= since && same_text(&said.text, prompt)
+    // As an argument the prompt has each `@` escaped.
+    let plain = said.text.replace("\\@", "@");
+    said.by_user && said.at + CLOCKS >= since && same_text(&plain, prompt)
 }
 
 /// The chats that were written to since then, by their session.

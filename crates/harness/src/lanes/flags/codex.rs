@@ -70,13 +70,13 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
             line.arguments = vec!["resume".to_owned()];
             line.arguments.extend(remote);
             line.arguments.extend(options(arguments));
-            line.arguments.extend([session.to_owned(), prompt.to_owned()]);
+            line.arguments.extend(["--", session, prompt].map(str::to_owned));
             line.session = Some(session.to_owned());
         }
         Begin::New { prompt, .. } => {
             line.arguments = remote.to_vec();
             line.arguments.extend(options(arguments));
-            line.arguments.push(prompt.to_owned());
+            line.arguments.extend(["--", prompt].map(str::to_owned));
         }
     }
     let listen = ["app-server", "--listen"].map(str::to_owned);

@@ -41,11 +41,11 @@ fn programs_start_with_our_arguments_and_the_users() {
     codex(&["-m", "o3", "fix it"], AS_USER, &format!("{REMOTE} -m o3 fix it"));
     codex(&["resume", "--last"], AS_USER, &format!("resume {REMOTE} --last"));
     codex(&["--remote", "ws://x"], AS_USER, "--remote ws://x");
-    codex(&["-m", "o3", "fix it"], RESUME, &format!("resume {REMOTE} -m o3 s-1 read th_1"));
+    codex(&["-m", "o3", "fix it"], RESUME, &format!("resume {REMOTE} -m o3 -- s-1 read th_1"));
     codex(
         &["-s", "read-only", "--search"],
         NEW,
-        &format!("{REMOTE} -s read-only --search read th_1"),
+        &format!("{REMOTE} -s read-only --search -- read th_1"),
     );
 
     let claude = |own: &[&str], begin, wanted: &str| {
@@ -53,16 +53,28 @@ fn programs_start_with_our_arguments_and_the_users() {
     };
     claude(&["fix it"], AS_USER, &format!("--session-id {ID} fix it"));
     claude(&["--continue"], AS_USER, "--continue");
-    claude(&["--model", "opus", "fix it"], RESUME, "--model opus --resume s-1 read th_1");
-    claude(&[], NEW, &format!("--session-id {ID} read th_1"));
+    claude(&["--model", "opus", "fix it"], RESUME, "--model opus --resume s-1 -- read th_1");
+    claude(&[], NEW, &format!("--session-id {ID} -- read th_1"));
 
     let gemini =
         |own: &[&str], begin, wanted: &str| check(Kind::Gemini, "gemini", own, begin, wanted);
     gemini(&["-y"], AS_USER, &format!("--session-id {ID} -y"));
-    gemini(&["-y", "fix it"], RESUME, "-y --resume s-1 --prompt-interactive read th_1");
-    gemini(&[], NEW, &format!("--session-id {ID} --prompt-interactive read th_1"));
+    gemini(&["-y", "fix it"], RESUME, "-y --resume s-1 --prompt-interactive=read th_1");
+    gemini(&[], NEW, &format!("--session-id {ID} --prompt-interactive=read th_1"));
 
     check(Kind::Other, "aider", &["--yes"], AS_USER, "--yes");
+}
+
+#[test]
+fn a_prompt_names_no_files_and_is_no_option() {
+    let begin = Begin::Resume { session: "s-1", prompt: "-m @scout" };
+    let last = |kind, program| line(kind, program, &[], begin).arguments.split_off(1).join(" ");
+    assert!(last(Kind::Codex, "codex").ends_with("-- s-1 -m @scout"));
+    assert!(last(Kind::Claude, "claude").ends_with("--resume s-1 -- -m @scout"));
+    assert_eq!(last(Kind::Gemini, "gemini"), "s-1 --prompt-interactive=-m \\@scout");
+    let environment = line(Kind::Claude, "claude", &[], begin).environment;
+    assert_eq!(environment[0].0, "CLAUDE_CODE_DISABLE_ATTACHMENTS");
+    assert_eq!(line(Kind::Claude, "claude", &[], AS_USER).environment, []);
 }
 
 #[test]
