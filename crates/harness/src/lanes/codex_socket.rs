@@ -358,8 +358,8 @@ async fn turn_by_id(rpc: &mut Rpc, thread: &str, id: &str) -> Result<Option<Valu
 
 /// How a turn ended, if it has.
 fn ended(turn: &Value) -> Option<TurnEnd> {
-    let items = turn["items"].as_array().into_iter().flatten();
-    let said = items.filter(|item| item["type"] == "agentMessage").next_back();
+    let mut items = turn["items"].as_array().into_iter().flatten();
+    let said = items.rfind(|item| item["type"] == "agentMessage");
     let said = said.and_then(|item| item["text"].as_str()).unwrap_or_default();
     match turn["status"].as_str() {
         Some("inProgress") | None => None,

@@ -31,6 +31,8 @@ pub struct Launch<'a> {
     pub private: &'a Path,
     /// Whose settings the program reads: root may be given more by file than others.
     pub root: bool,
+    /// Whether Codex may have a server beside it. Not where that did not come up: then Codex is woken by keys.
+    pub beside: bool,
     pub begin: Begin<'a>,
 }
 

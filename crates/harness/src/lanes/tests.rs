@@ -50,6 +50,7 @@ impl Desk {
             token_variable: "CHORUS_TOKEN",
             private: folder,
             root: false,
+            beside: true,
             begin: Begin::AsUser { id: "unused" },
         };
         LaneContext {

@@ -80,6 +80,7 @@ impl Runner {
             token_variable: "CHORUS_TOKEN",
             private: &self.private,
             root: nix::unistd::geteuid().is_root(),
+            beside: true,
             begin: Begin::AsUser { id: "0f0e0d0c-0b0a-4908-8706-050403020100" },
         }
     }

@@ -16,6 +16,7 @@ fn line(kind: Kind, program: &str, arguments: &[&str], begin: Begin<'_>) -> Comm
         token_variable: "CHORUS_TOKEN",
         private: Path::new("/p"),
         root: true,
+        beside: true,
         begin,
     })
 }
@@ -89,6 +90,21 @@ fn codex_has_a_server_of_the_runners_with_the_users_settings() {
          -c mcp_servers.chorus.bearer_token_env_var=\"CHORUS_TOKEN\" \
          -c mcp_servers.chorus.default_tools_approval_mode=\"approve\" -c model=\"o3\"",
     );
+    // Where that does not come up, Codex has the same settings and no socket.
+    let launch = Launch {
+        kind: Kind::Codex,
+        program: "codex",
+        arguments: &[],
+        url: "http://h/mcp",
+        token_variable: "CHORUS_TOKEN",
+        private: Path::new("/p"),
+        root: false,
+        beside: false,
+        begin: RESUME,
+    };
+    let alone = command_line(&launch);
+    assert_eq!((alone.beside, alone.arguments.len()), (None, 10));
+    assert!(alone.arguments.join(" ").starts_with("resume -c mcp_servers.chorus.url="));
     // What does not open the terminal interface has no socket, and is given the server all the same.
     let other = line(Kind::Codex, "codex", &["exec", "hello"], AS_USER);
     assert_eq!(other.beside, None);
@@ -131,6 +147,7 @@ fn what_cannot_be_given_by_arguments_is_told() {
         token_variable: "CHORUS_TOKEN",
         private: Path::new("/p"),
         root: false,
+        beside: true,
         begin: AS_USER,
     };
     let told = command_line(&launch);
