@@ -85,6 +85,7 @@ impl Desk {
 #[derive(Default)]
 pub(super) struct FakeTerminal {
     typed: Option<Typed>,
+    keys: Mutex<String>,
     ends: Option<Ended>,
     screen: String,
     started: Mutex<Vec<CommandLine>>,
@@ -93,7 +94,8 @@ pub(super) struct FakeTerminal {
 }
 
 impl Typist for FakeTerminal {
-    async fn type_prompt(&self, _: &str) -> Typed {
+    async fn type_prompt(&self, text: &str) -> Typed {
+        self.keys.lock().unwrap().push_str(text);
         self.typed.clone().unwrap()
     }
 }
@@ -146,6 +148,19 @@ async fn keys_are_proved_by_the_program_or_its_screen() {
         check(Typed::Refused("a draft".into()), true, "failed person_typing"),
         check(Typed::Stopped, true, "failed stopped_by_person"),
     );
+}
+
+#[tokio::test]
+async fn keys_name_no_files_to_gemini() {
+    let desk = Desk::new();
+    let typed = Some(Typed::Typed { seen: None });
+    let terminal = FakeTerminal { typed, ..FakeTerminal::default() };
+    desk.gemini_has("g-1", "what is in \\@a/file?");
+    let context = desk.context(Kind::Gemini, "gemini", None, &terminal);
+    let input = WakeInput { prompt: "what is in @a/file?", ..desk.input() };
+    let outcome = Lane::Pty.try_wake(&input, &context).await;
+    assert_eq!(name(&outcome), "confirmed the chat has the prompt");
+    assert_eq!(*terminal.keys.lock().unwrap(), "what is in \\@a/file?");
 }
 
 #[tokio::test]
