@@ -5,19 +5,17 @@
 //! is ended; so this lane never leaves open whether a prompt will still run. The tools of Chorus run unasked; for
 //! everything else nobody is there to be asked, and it is refused.
 
-mod agent;
-
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use agent::{Agent, Failure};
 use serde_json::{Value, json};
 use tokio::process::Command;
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::acp_agent::{Agent, Failure};
 use super::context::LaneContext;
 use super::outcome::{Kind, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
+use super::seats::AcpSeat;
 
 /// Gemini takes 1 to 4 s to start.
 const START: Duration = Duration::from_secs(30);
@@ -25,22 +23,7 @@ const START: Duration = Duration::from_secs(30);
 const SIGN: Duration = Duration::from_secs(60);
 const CANCEL: Duration = Duration::from_secs(3);
 
-/// The agent that runs, if one does. It ends when this is dropped.
-#[derive(Debug, Default)]
-pub struct Seat(Mutex<Option<Agent>>);
-
-impl Seat {
-    /// Whether an agent runs.
-    pub fn is_taken(&self) -> bool {
-        // It is locked for as long as a prompt is answered.
-        self.0.try_lock().map_or(true, |mut seat| seat.as_mut().is_some_and(Agent::runs))
-    }
-
-    /// Ends the agent, once the prompt that it has is answered.
-    pub async fn clear(&self) {
-        *self.0.lock().await = None;
-    }
-
+impl AcpSeat {
     /// Waits for the end of the prompt that runs.
     pub(super) async fn watch_end(&self) -> TurnEnd {
         let mut seat = self.0.lock().await;

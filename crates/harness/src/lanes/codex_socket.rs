@@ -21,6 +21,11 @@ const START: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(25);
 /// While a turn runs, it is looked at this often, in case a notification was missed.
 const CHECK: Duration = Duration::from_secs(10);
+/// A message that was steered is listed once the turn reads it, which is after its command or its model's answer. So
+/// long it is waited for, before that the running turn has taken it is proof enough.
+const STEERED: Duration = Duration::from_millis(250);
+/// As long a look for an earlier message waits for a running turn to read what it may have.
+const PENDING: Duration = Duration::from_secs(10);
 /// Items of a thread that are searched for a message.
 const ITEMS: u32 = 200;
 
@@ -59,7 +64,7 @@ impl CodexSocket<'_> {
             Err(error) if error.leaves_open() => return Outcome::Unknown { why: error.into() },
             Err(error) => return Outcome::Failed { why: error.into() },
         };
-        match proof(&mut rpc, &turn, message, subscribed).await {
+        match proof(&mut rpc, &turn, message, subscribed, thread.busy).await {
             Ok(evidence) => Outcome::Confirmed { evidence, turn },
             Err(why) => Outcome::Unknown { why },
         }
@@ -67,17 +72,28 @@ impl CodexSocket<'_> {
 
     /// Looks for a message that may have been sent before.
     pub async fn look_up(&self, message: &MessageId, prompt: &str, since: SystemTime) -> Found {
-        let (mut rpc, thread) = match self.at_thread().await {
+        let (mut rpc, mut thread) = match self.at_thread().await {
             Ok(both) => both,
             Err(why) => return Found::CannotTell(why),
         };
-        match find(&mut rpc, &thread.id, |item| is_ours(item, message, prompt, since)).await {
-            Ok(Some(turn)) => Found::There {
-                evidence: format!("codex has the message in turn {turn}"),
-                turn: Turn { id: Some(turn), session: Some(thread.id), since: None },
-            },
-            Ok(None) => Found::Absent,
-            Err(error) => Found::CannotTell(error.into()),
+        let until = Instant::now() + PENDING;
+        loop {
+            let meant = |item: &Value| is_ours(item, message, prompt, since);
+            match find(&mut rpc, &thread.id, meant).await {
+                Ok(Some(turn)) => {
+                    return Found::There {
+                        evidence: format!("codex has the message in turn {turn}"),
+                        turn: Turn { id: Some(turn), session: Some(thread.id), since: Some(since) },
+                    };
+                }
+                // A running turn may have it and not list it yet.
+                Ok(None) if thread.busy && Instant::now() < until => {
+                    sleep(LOOK * 10).await;
+                    thread.busy = running(&mut rpc, &thread.id).await.is_some();
+                }
+                Ok(None) => return Found::Absent,
+                Err(error) => return Found::CannotTell(error.into()),
+            }
         }
     }
 
@@ -213,9 +229,7 @@ async fn steer(
     prompt: &str,
     message: &MessageId,
 ) -> Result<String, Error> {
-    let listed = rpc.call("thread/turns/list", json!({"threadId": thread, "limit": 1})).await?;
-    let newest = &listed["data"][0];
-    let Some(turn) = newest["id"].as_str().filter(|_| newest["status"] == "inProgress") else {
+    let Some(turn) = running(rpc, thread).await else {
         return start(rpc, thread, prompt, message).await;
     };
     let params = json!({
@@ -234,6 +248,14 @@ async fn steer(
     }
 }
 
+/// The turn that runs, if one does.
+async fn running(rpc: &mut Rpc, thread: &str) -> Option<String> {
+    let params = json!({"threadId": thread, "limit": 1});
+    let listed = rpc.call("thread/turns/list", params).await.ok()?;
+    let newest = &listed["data"][0];
+    newest["id"].as_str().filter(|_| newest["status"] == "inProgress").map(str::to_owned)
+}
+
 /// Asks for the thread's notifications. Another client that has it notices nothing.
 async fn subscribe(rpc: &mut Rpc, thread: &str) -> bool {
     let params = json!({"threadId": thread, "excludeTurns": true});
@@ -246,10 +268,11 @@ async fn proof(
     turn: &Turn,
     message: &MessageId,
     mut subscribed: bool,
+    steered: bool,
 ) -> Result<String, Why> {
     let (id, thread) =
         (turn.id.as_deref().unwrap_or_default(), turn.session.as_deref().unwrap_or_default());
-    let until = Instant::now() + START;
+    let (begun, until) = (Instant::now(), Instant::now() + START);
     while Instant::now() < until {
         let next = (Instant::now() + LOOK).min(until);
         while let Some(note) = rpc.note(next).await? {
@@ -271,6 +294,12 @@ async fn proof(
             Ok(Some(turn)) => return Ok(format!("codex took the message into turn {turn}")),
             Err(error) if error.leaves_open() => return Err(error.into()),
             Ok(None) | Err(_) => {}
+        }
+        if steered && begun.elapsed() >= STEERED {
+            let turn = turn_by_id(rpc, thread, id).await?;
+            if turn.is_some_and(|turn| turn["status"] == "inProgress") {
+                return Ok(format!("turn/steer into turn {id}, which runs"));
+            }
         }
     }
     Err(Why::new(Reason::NoProof, "codex took the turn and did not start it"))
@@ -329,8 +358,8 @@ async fn turn_by_id(rpc: &mut Rpc, thread: &str, id: &str) -> Result<Option<Valu
 
 /// How a turn ended, if it has.
 fn ended(turn: &Value) -> Option<TurnEnd> {
-    let items = turn["items"].as_array().into_iter().flatten();
-    let said = items.filter(|item| item["type"] == "agentMessage").next_back();
+    let mut items = turn["items"].as_array().into_iter().flatten();
+    let said = items.rfind(|item| item["type"] == "agentMessage");
     let said = said.and_then(|item| item["text"].as_str()).unwrap_or_default();
     match turn["status"].as_str() {
         Some("inProgress") | None => None,

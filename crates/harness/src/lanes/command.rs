@@ -2,29 +2,19 @@
 //!
 //! Invariant: a command that is missing, or fails at once, has not woken anybody.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::context::LaneContext;
 use super::flags::CommandLine;
 use super::outcome::{Outcome, Reason, Turn, TurnEnd, WakeInput, bounded};
-use super::terminal::{Ended, Starter, Typist};
+use super::seats::{CommandSeat, RunningCommand};
+use super::terminal::{Starter, Typist};
 
 /// A command that runs for so long has found what it starts.
 const START: Duration = Duration::from_secs(2);
-
-/// The command that runs.
-#[derive(Debug, Default)]
-pub struct Seat(Mutex<Option<Running>>);
-
-#[derive(Debug)]
-enum Running {
-    Now(oneshot::Receiver<Ended>),
-    Over(Ended),
-}
 
 pub(super) async fn wake<T: Typist + Starter>(
     input: &WakeInput<'_>,
@@ -49,9 +39,9 @@ pub(super) async fn wake<T: Typist + Starter>(
         Err(why) => return Outcome::failed(Reason::NotStarted, why),
     };
     let (evidence, running) = match timeout(START, &mut started.ended).await {
-        Err(_) => ("the command runs", Running::Now(started.ended)),
+        Err(_) => ("the command runs", RunningCommand::Now(started.ended)),
         Ok(Ok(ended)) if ended.code == Some(0) => {
-            ("the command has succeeded", Running::Over(ended))
+            ("the command has succeeded", RunningCommand::Over(ended))
         }
         Ok(ended) => {
             let (code, screen) = ended.map(|ended| (ended.code, ended.screen)).unwrap_or_default();
@@ -64,13 +54,13 @@ pub(super) async fn wake<T: Typist + Starter>(
     Outcome::Confirmed { evidence: evidence.to_owned(), turn: Turn { since, ..Turn::default() } }
 }
 
-impl Seat {
+impl CommandSeat {
     /// Waits for the command's end.
     pub(super) async fn watch_end(&self) -> TurnEnd {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = match running {
-            Some(Running::Over(ended)) => Some(ended),
-            Some(Running::Now(ended)) => ended.await.ok(),
+            Some(RunningCommand::Over(ended)) => Some(ended),
+            Some(RunningCommand::Now(ended)) => ended.await.ok(),
             None => None,
         };
         match ended {

@@ -31,6 +31,8 @@ pub struct Launch<'a> {
     pub private: &'a Path,
     /// Whose settings the program reads: root may be given more by file than others.
     pub root: bool,
+    /// Whether Codex may have a server beside it. Not where that did not come up: then Codex is woken by keys.
+    pub beside: bool,
     pub begin: Begin<'a>,
 }
 
@@ -62,11 +64,22 @@ pub struct CommandLine {
 }
 
 /// Codex's app-server: with settings of its own, a plain `codex` has no socket.
+///
+/// On SIGTERM it waits for the turns that run, on a second one it ends at once. Killed, it leaves its socket behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
     pub arguments: Vec<String>,
-    /// It serves once this socket is there.
+    /// It serves once this socket takes connections.
     pub socket: PathBuf,
+}
+
+impl Beside {
+    /// Whether it takes connections by now.
+    pub fn serves(&self) -> bool {
+        // The socket's own path may be too long for an address; what it links to is not.
+        let real = self.socket.canonicalize();
+        real.is_ok_and(|real| std::os::unix::net::UnixStream::connect(real).is_ok())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

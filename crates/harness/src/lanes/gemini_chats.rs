@@ -68,7 +68,9 @@ fn find(home: &Path, prompt: &str, since: SystemTime) -> Option<Turn> {
 }
 
 fn is_ours(said: &Said, prompt: &str, since: SystemTime) -> bool {
-    said.by_user && said.at + CLOCKS >= since && same_text(&said.text, prompt)
+    // As an argument the prompt has each `@` escaped.
+    let plain = said.text.replace("\\@", "@");
+    said.by_user && said.at + CLOCKS >= since && same_text(&plain, prompt)
 }
 
 /// The chats that were written to since then, by their session.
@@ -115,7 +117,7 @@ mod tests {
     #[tokio::test]
     async fn a_chat_shows_the_prompt_and_its_answer() {
         let home = tempfile::tempdir().unwrap();
-        let chats = home.path().join(".gemini/tmp/work/chats");
+        let chats = home.path().join(".gemini/tmp/project/chats");
         fs::create_dir_all(&chats).unwrap();
         let lines = concat!(
             r#"{"sessionId":"g-1","kind":"main"}"#,

@@ -8,24 +8,28 @@
 //! A runner asks [`chooser::choose`], notes what it is about to send, calls [`Lane::try_wake`], and then
 //! [`Lane::watch_end`]; after a restart, [`Lane::look_up`].
 
-pub mod acp;
 pub mod chooser;
 pub mod claude_inbox;
 pub mod codex_socket;
-pub mod command;
 pub mod flags;
 pub mod terminal;
 pub mod wake_note;
 
+mod acp;
+mod acp_agent;
+mod attempt;
+mod command;
 mod context;
 mod gemini_chats;
 mod outcome;
 mod owned;
 mod pty;
+mod seats;
 mod started;
 
 #[cfg(test)]
 mod tests;
 
-pub use context::{LaneContext, Seats};
+pub use context::LaneContext;
 pub use outcome::{Found, Kind, Lane, MessageId, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
+pub use seats::{AcpSeat, CommandSeat, Seats};

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 
 use super::context::LaneContext;
-use super::outcome::{Outcome, Reason, Turn};
+use super::outcome::{Kind, Outcome, Reason, Turn};
 use super::terminal::{Starter, Typed, Typist};
 
 /// As the sockets' own proofs, with the time that a terminal program takes to draw.
@@ -18,7 +18,12 @@ pub(super) async fn wake<T: Typist + Starter>(
     context: &LaneContext<'_, T>,
 ) -> Outcome {
     let since = SystemTime::now();
-    let seen = match context.terminal.type_prompt(prompt).await {
+    // As an argument, so at the keyboard: `@scout` would put files into the prompt.
+    let plain = match context.launch.kind {
+        Kind::Gemini => prompt.replace('@', "\\@"),
+        _ => prompt.to_owned(),
+    };
+    let seen = match context.terminal.type_prompt(&plain).await {
         Typed::Typed { seen } => seen,
         Typed::Refused(why) => return Outcome::failed(Reason::PersonTyping, why),
         Typed::Stopped => {

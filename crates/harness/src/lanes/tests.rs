@@ -50,6 +50,7 @@ impl Desk {
             token_variable: "CHORUS_TOKEN",
             private: folder,
             root: false,
+            beside: true,
             begin: Begin::AsUser { id: "unused" },
         };
         LaneContext {
@@ -84,6 +85,7 @@ impl Desk {
 #[derive(Default)]
 pub(super) struct FakeTerminal {
     typed: Option<Typed>,
+    keys: Mutex<String>,
     ends: Option<Ended>,
     screen: String,
     started: Mutex<Vec<CommandLine>>,
@@ -92,7 +94,8 @@ pub(super) struct FakeTerminal {
 }
 
 impl Typist for FakeTerminal {
-    async fn type_prompt(&self, _: &str) -> Typed {
+    async fn type_prompt(&self, text: &str) -> Typed {
+        self.keys.lock().unwrap().push_str(text);
         self.typed.clone().unwrap()
     }
 }
@@ -148,6 +151,19 @@ async fn keys_are_proved_by_the_program_or_its_screen() {
 }
 
 #[tokio::test]
+async fn keys_name_no_files_to_gemini() {
+    let desk = Desk::new();
+    let typed = Some(Typed::Typed { seen: None });
+    let terminal = FakeTerminal { typed, ..FakeTerminal::default() };
+    desk.gemini_has("g-1", "what is in \\@a/file?");
+    let context = desk.context(Kind::Gemini, "gemini", None, &terminal);
+    let input = WakeInput { prompt: "what is in @a/file?", ..desk.input() };
+    let outcome = Lane::Pty.try_wake(&input, &context).await;
+    assert_eq!(name(&outcome), "confirmed the chat has the prompt");
+    assert_eq!(*terminal.keys.lock().unwrap(), "what is in \\@a/file?");
+}
+
+#[tokio::test]
 async fn a_session_is_resumed_with_the_prompt_and_a_new_one_with_the_summary() {
     let desk = Desk::new();
     let terminal = FakeTerminal::default();
@@ -160,11 +176,8 @@ async fn a_session_is_resumed_with_the_prompt_and_a_new_one_with_the_summary() {
     let Outcome::Confirmed { turn, .. } = outcome else { panic!("{outcome:?}") };
     assert_eq!(turn.session.as_deref(), Some("g-2"));
     let started = terminal.started.lock().unwrap();
-    assert!(
-        started[0]
-            .arguments
-            .ends_with(&["g-1", "--prompt-interactive", "read th_1"].map(str::to_owned))
-    );
+    let last = ["g-1", "--prompt-interactive=read th_1"].map(str::to_owned);
+    assert!(started[0].arguments.ends_with(&last));
     assert!(started[1].arguments.last().unwrap().ends_with("so far: nothing"));
     assert_eq!(started[1].session.as_ref().unwrap().len(), 36);
 }

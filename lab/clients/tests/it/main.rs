@@ -7,6 +7,7 @@ mod conformance;
 mod delivered;
 mod first_hour;
 mod house;
+mod lanes;
 mod libraries;
 mod programs;
 mod runtimes;

@@ -38,12 +38,11 @@ pub fn settings(folder: &Path, accept: bool) -> Value {
 
 fn command(folder: &Path, event: &str) -> String {
     let folder = folder.display().to_string().replace('\'', r"'\''");
-    let keep =
-        format!(r#"t=$(mktemp "$d/.XXXXXXXX") && cat >"$t" && mv "$t" "$d/{event}.${{t##*.}}""#);
+    let keep = format!(r#"cat >"$d/.$$" && mv "$d/.$$" "$d/{event}.$$""#);
     // Only here the program says where its inbox is.
     let inbox = match event {
         "SessionStart" => format!(
-            r#"i=$(mktemp "$d/.XXXXXXXX") && printf '%s\n' "$CLAUDE_CODE_MESSAGING_SOCKET" "$CLAUDE_CODE_MESSAGING_TOKEN" "$CLAUDE_PID" "$CLAUDE_CODE_SESSION_ID" >"$i" && mv "$i" "$d/{INBOX}"; "#
+            r#"printf '%s\n' "$CLAUDE_CODE_MESSAGING_SOCKET" "$CLAUDE_CODE_MESSAGING_TOKEN" "$CLAUDE_PID" "$CLAUDE_CODE_SESSION_ID" >"$d/.i$$" && mv "$d/.i$$" "$d/{INBOX}"; "#
         ),
         _ => String::new(),
     };

@@ -158,6 +158,16 @@ async fn mail_for_a_running_turn_is_steered_into_it() {
 }
 
 #[tokio::test]
+async fn a_running_turn_that_took_mail_and_has_not_read_it_yet_is_proof() {
+    let server = StandIn::start(|method, params| match method {
+        "turn/steer" => Some(json!({"result": {"turnId": params["expectedTurnId"]}})),
+        _ => busy(method),
+    });
+    let Outcome::Confirmed { evidence, .. } = server.wakes().await else { panic!() };
+    assert_eq!(evidence, "turn/steer into turn turn-7, which runs");
+}
+
+#[tokio::test]
 async fn a_turn_that_ended_while_we_steered_is_followed_by_a_new_one() {
     let server = StandIn::start(|method, _| match method {
         "turn/steer" => {

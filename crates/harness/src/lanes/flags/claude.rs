@@ -49,17 +49,25 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
         }
         Begin::Resume { session, prompt } => {
             line.arguments.extend(options(launch.arguments));
-            let resume = ["--resume", session, prompt];
+            let resume = ["--resume", session, "--", prompt];
+            line.environment = plain_prompt();
             line.arguments.extend(resume.map(str::to_owned));
             line.session = Some(session.to_owned());
         }
         Begin::New { id, prompt } => {
             line.arguments.extend(options(launch.arguments));
-            line.arguments.extend(["--session-id", id, prompt].map(str::to_owned));
+            line.arguments.extend(["--session-id", id, "--", prompt].map(str::to_owned));
+            line.environment = plain_prompt();
             line.session = Some(id.to_owned());
         }
     }
     line
+}
+
+/// Without this, `@/a/file` in anybody's message puts that file into the prompt. Only where the prompt is an argument: a
+/// person at the keyboard may want it.
+fn plain_prompt() -> Vec<(String, String)> {
+    vec![("CLAUDE_CODE_DISABLE_ATTACHMENTS".to_owned(), "1".to_owned())]
 }
 
 /// The user's options that hold for another session too.

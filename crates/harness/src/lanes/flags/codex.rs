@@ -47,7 +47,10 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
     let mut line = CommandLine { program: launch.program.to_owned(), ..CommandLine::default() };
     let arguments = launch.arguments;
     let first = arguments.iter().find(|argument| !argument.starts_with('-')).map(String::as_str);
-    let remote = ["--remote".to_owned(), format!("unix://{}", socket.display())];
+    let remote = match launch.beside {
+        true => vec!["--remote".to_owned(), format!("unix://{}", socket.display())],
+        false => settings.clone(),
+    };
     match launch.begin {
         Begin::AsUser { .. } if first.is_some_and(|first| OTHERS.contains(&first)) => {
             line.arguments = [settings, arguments.to_vec()].concat();
@@ -64,20 +67,23 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
             let command =
                 usize::from(arguments.first().is_some_and(|a| IN_TERMINAL.contains(&a.as_str())));
             let (before, after) = arguments.split_at(command);
-            line.arguments = [before, &remote, after].concat();
+            line.arguments = [before, &remote[..], after].concat();
         }
         Begin::Resume { session, prompt } => {
             line.arguments = vec!["resume".to_owned()];
             line.arguments.extend(remote);
             line.arguments.extend(options(arguments));
-            line.arguments.extend([session.to_owned(), prompt.to_owned()]);
+            line.arguments.extend(["--", session, prompt].map(str::to_owned));
             line.session = Some(session.to_owned());
         }
         Begin::New { prompt, .. } => {
-            line.arguments = remote.to_vec();
+            line.arguments = remote;
             line.arguments.extend(options(arguments));
-            line.arguments.push(prompt.to_owned());
+            line.arguments.extend(["--", prompt].map(str::to_owned));
         }
+    }
+    if !launch.beside {
+        return line;
     }
     let listen = ["app-server", "--listen"].map(str::to_owned);
     let mut server = listen.to_vec();

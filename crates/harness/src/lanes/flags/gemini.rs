@@ -36,18 +36,23 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
         }
         Begin::Resume { session, prompt } => {
             line.arguments = options(launch.arguments);
-            let resume = ["--resume", session, "--prompt-interactive", prompt];
-            line.arguments.extend(resume.map(str::to_owned));
+            line.arguments.extend(["--resume", session].map(str::to_owned));
+            line.arguments.push(first(prompt));
             line.session = Some(session.to_owned());
         }
         Begin::New { id, prompt } => {
             line.arguments = options(launch.arguments);
-            let new = ["--session-id", id, "--prompt-interactive", prompt];
-            line.arguments.extend(new.map(str::to_owned));
+            line.arguments.extend(["--session-id", id].map(str::to_owned));
+            line.arguments.push(first(prompt));
             line.session = Some(id.to_owned());
         }
     }
     line
+}
+
+/// The prompt as an argument. `@scout` would put every file of the folder into it that has such a name.
+fn first(prompt: &str) -> String {
+    format!("--prompt-interactive={}", prompt.replace('@', "\\@"))
 }
 
 /// The user's options that hold for another session too.

@@ -16,6 +16,7 @@ fn line(kind: Kind, program: &str, arguments: &[&str], begin: Begin<'_>) -> Comm
         token_variable: "CHORUS_TOKEN",
         private: Path::new("/p"),
         root: true,
+        beside: true,
         begin,
     })
 }
@@ -41,11 +42,11 @@ fn programs_start_with_our_arguments_and_the_users() {
     codex(&["-m", "o3", "fix it"], AS_USER, &format!("{REMOTE} -m o3 fix it"));
     codex(&["resume", "--last"], AS_USER, &format!("resume {REMOTE} --last"));
     codex(&["--remote", "ws://x"], AS_USER, "--remote ws://x");
-    codex(&["-m", "o3", "fix it"], RESUME, &format!("resume {REMOTE} -m o3 s-1 read th_1"));
+    codex(&["-m", "o3", "fix it"], RESUME, &format!("resume {REMOTE} -m o3 -- s-1 read th_1"));
     codex(
         &["-s", "read-only", "--search"],
         NEW,
-        &format!("{REMOTE} -s read-only --search read th_1"),
+        &format!("{REMOTE} -s read-only --search -- read th_1"),
     );
 
     let claude = |own: &[&str], begin, wanted: &str| {
@@ -53,16 +54,28 @@ fn programs_start_with_our_arguments_and_the_users() {
     };
     claude(&["fix it"], AS_USER, &format!("--session-id {ID} fix it"));
     claude(&["--continue"], AS_USER, "--continue");
-    claude(&["--model", "opus", "fix it"], RESUME, "--model opus --resume s-1 read th_1");
-    claude(&[], NEW, &format!("--session-id {ID} read th_1"));
+    claude(&["--model", "opus", "fix it"], RESUME, "--model opus --resume s-1 -- read th_1");
+    claude(&[], NEW, &format!("--session-id {ID} -- read th_1"));
 
     let gemini =
         |own: &[&str], begin, wanted: &str| check(Kind::Gemini, "gemini", own, begin, wanted);
     gemini(&["-y"], AS_USER, &format!("--session-id {ID} -y"));
-    gemini(&["-y", "fix it"], RESUME, "-y --resume s-1 --prompt-interactive read th_1");
-    gemini(&[], NEW, &format!("--session-id {ID} --prompt-interactive read th_1"));
+    gemini(&["-y", "fix it"], RESUME, "-y --resume s-1 --prompt-interactive=read th_1");
+    gemini(&[], NEW, &format!("--session-id {ID} --prompt-interactive=read th_1"));
 
     check(Kind::Other, "aider", &["--yes"], AS_USER, "--yes");
+}
+
+#[test]
+fn a_prompt_names_no_files_and_is_no_option() {
+    let begin = Begin::Resume { session: "s-1", prompt: "-m @scout" };
+    let last = |kind, program| line(kind, program, &[], begin).arguments.split_off(1).join(" ");
+    assert!(last(Kind::Codex, "codex").ends_with("-- s-1 -m @scout"));
+    assert!(last(Kind::Claude, "claude").ends_with("--resume s-1 -- -m @scout"));
+    assert_eq!(last(Kind::Gemini, "gemini"), "s-1 --prompt-interactive=-m \\@scout");
+    let environment = line(Kind::Claude, "claude", &[], begin).environment;
+    assert_eq!(environment[0].0, "CLAUDE_CODE_DISABLE_ATTACHMENTS");
+    assert_eq!(line(Kind::Claude, "claude", &[], AS_USER).environment, []);
 }
 
 #[test]
@@ -77,6 +90,21 @@ fn codex_has_a_server_of_the_runners_with_the_users_settings() {
          -c mcp_servers.chorus.bearer_token_env_var=\"CHORUS_TOKEN\" \
          -c mcp_servers.chorus.default_tools_approval_mode=\"approve\" -c model=\"o3\"",
     );
+    // Where that does not come up, Codex has the same settings and no socket.
+    let launch = Launch {
+        kind: Kind::Codex,
+        program: "codex",
+        arguments: &[],
+        url: "http://h/mcp",
+        token_variable: "CHORUS_TOKEN",
+        private: Path::new("/p"),
+        root: false,
+        beside: false,
+        begin: RESUME,
+    };
+    let alone = command_line(&launch);
+    assert_eq!((alone.beside, alone.arguments.len()), (None, 10));
+    assert!(alone.arguments.join(" ").starts_with("resume -c mcp_servers.chorus.url="));
     // What does not open the terminal interface has no socket, and is given the server all the same.
     let other = line(Kind::Codex, "codex", &["exec", "hello"], AS_USER);
     assert_eq!(other.beside, None);
@@ -119,6 +147,7 @@ fn what_cannot_be_given_by_arguments_is_told() {
         token_variable: "CHORUS_TOKEN",
         private: Path::new("/p"),
         root: false,
+        beside: true,
         begin: AS_USER,
     };
     let told = command_line(&launch);

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::lanes::outcome::bounded;
+use super::outcome::bounded;
 
 /// A longer message ends the agent: the largest is the content of a file.
 const LINE_BYTES: u64 = 32 * 1024 * 1024;
