@@ -11,6 +11,7 @@ pub mod journal;
 pub mod options;
 pub mod runner;
 pub mod runtime;
+pub mod terminal;
 pub mod turns;
 
 mod clock;
