@@ -5,12 +5,15 @@
 //! an injection at once ([`typing`], [`injection`]); no viewer but the foreground one can hold the program up
 //! ([`viewers`]).
 
+mod attach;
+mod frames;
 mod handle;
 mod modes;
 mod pty;
 mod raw;
 mod relay;
 mod screen;
+mod viewers;
 mod writer;
 
 pub mod injection;
@@ -26,12 +29,14 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use attach::{Detached, attach};
 pub use handle::TerminalHandle;
 pub use injection::{Gate, Injected, Plan, Profile, Refusal};
 pub use nix::sys::signal::Signal;
 pub use pty::{Terminal, spawn};
 pub use raw::{RawMode, person_size, restore};
 pub use relay::relay;
+pub use viewers::serve;
 
 /// The program to run. Its environment is ours with `environment` over it.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ impl Scanner {
                 if scanned.ground.is_none() && !is_continuation(output[at]) {
                     scanned.ground = Some(at);
                 }
-                let next = output[at..].iter().position(|b| *b == 0x1b);
+                let next = memchr::memchr(0x1b, &output[at..]);
                 let Some(next) = next else { break };
                 if scanned.ground.is_none() {
                     scanned.ground = Some(at + next);

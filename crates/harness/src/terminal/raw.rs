@@ -1,9 +1,12 @@
 //! The person's terminal in raw mode, put back whatever happens.
 
-use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::io::{self, IsTerminal, stdin, stdout};
+use std::os::fd::AsFd;
 use std::sync::Mutex;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
+use nix::unistd::write;
 
 use super::{Size, locked};
 
@@ -50,12 +53,13 @@ impl Drop for RawMode {
 /// Puts the person's terminal back, if it is in raw mode; for a way out that drops nothing (`process::exit`).
 pub fn restore() {
     let Some(before) = locked(&BEFORE).take() else { return };
-    if stdout().is_terminal() {
-        let mut out = stdout().lock();
-        // A terminal that is gone needs nothing.
-        let _ = out.write_all(UNDO).and_then(|()| out.flush());
+    // Around the lock of stdout, which a thread may hold, and only where there is room: a terminal whose output stands
+    // still must not hold up what follows. Therefore `NOW`, too.
+    let out = stdout();
+    let mut ready = [PollFd::new(out.as_fd(), PollFlags::POLLOUT)];
+    if out.is_terminal() && poll(&mut ready, PollTimeout::from(100u8)) == Ok(1) {
+        let _ = write(&out, UNDO);
     }
-    // `NOW`: a terminal whose output stands still must not hold up what follows.
     let _ = tcsetattr(stdin(), SetArg::TCSANOW, &before);
 }
 

@@ -1,5 +1,6 @@
 //! The foreground: the person's terminal and the program, byte for byte.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
@@ -31,7 +32,7 @@ pub async fn relay(handle: &TerminalHandle) -> io::Result<Exit> {
     }
     let raw = RawMode::enter()?;
     let (shown, output) = handle.foreground();
-    let written = write_out(shown, output);
+    let written = write_out(shown, output)?;
     let mut input = PersonInput::begin()?;
     tokio::pin!(written);
     let mut output_ended = false;
@@ -134,19 +135,19 @@ impl Signals {
 pub(super) fn write_out(
     shown: Vec<u8>,
     mut output: mpsc::Receiver<Bytes>,
-) -> oneshot::Receiver<io::Result<()>> {
+) -> io::Result<oneshot::Receiver<io::Result<()>>> {
     let (done, told) = oneshot::channel();
+    // Not the library's stdout, which looks for lines.
+    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?);
     thread::spawn(move || {
-        let mut out = stdout().lock();
-        let mut write = |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.flush());
-        let mut result = write(&shown);
+        let mut result = out.write_all(&shown);
         while result.is_ok() {
             let Some(bytes) = output.blocking_recv() else { break };
-            result = write(&bytes);
+            result = out.write_all(&bytes);
         }
         let _ = done.send(result);
     });
-    told
+    Ok(told)
 }
 
 /// Reads stdin in a thread of its own, until this is dropped; a key pressed after that is left to who reads next.
