@@ -135,16 +135,28 @@ impl Model {
         let screen = self.parser.screen();
         let mut out = b"\x1b[0m\x1b[r".to_vec();
         out.extend(if screen.alternate_screen() { b"\x1b[?1049h" } else { b"\x1b[?1049l" });
-        out.extend(screen.contents_formatted().bytes());
+        // Row by row, each at its place: the crate's own redraw counts on wrapping, and loses rows of wide characters.
+        // A width beyond the screen's keeps it from doing so here.
+        out.extend(b"\x1b[?6l\x1b[H\x1b[2J");
+        let (_, columns) = screen.size();
+        for (row, text) in (1..).zip(screen.rows_formatted(0, columns.get().saturating_add(1))) {
+            out.extend(format!("\x1b[{row};1H\x1b[0m{text}").bytes());
+        }
         out.extend(self.scanner.modes());
         out.extend(screen.input_mode_formatted().bytes());
         out.extend(self.scanner.keys());
-        let region = self.scanner.region();
-        if !region.is_empty() {
-            out.extend(region);
-            out.extend(screen.cursor_state_formatted().bytes());
-        }
+        // Setting a region moves the cursor.
+        out.extend(self.scanner.region());
+        out.extend(screen.cursor_state_formatted().bytes());
+        out.extend(screen.attributes_formatted().bytes());
         out
+    }
+
+    #[cfg(test)]
+    pub(super) fn rows(&mut self) -> Vec<String> {
+        self.catch_up();
+        let screen = self.parser.screen();
+        screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect()
     }
 
     /// The answers of a terminal to these questions.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::super::{Detached, Launch, RawMode, Signal, Size, attach, relay, serve, spawn};
-use super::support::{shell, shows, started};
+use super::support::{shell, shows, socket, started};
 
 const SCRIPT: &str = "CHORUS_TEST_TERMINAL_SCRIPT";
 const SOCKET: &str = "CHORUS_TEST_TERMINAL_SOCKET";
@@ -89,10 +89,10 @@ async fn a_new_size_of_the_persons_terminal_reaches_the_program() {
 
 #[tokio::test]
 async fn a_signal_goes_to_the_program_and_the_terminal_is_put_back() {
-    let script = "trap 'echo caught; exit 6' TERM; echo inner:$PPID:; while :; do read line; done";
+    let script = "trap 'echo caught; exit 6' TERM; echo inner:$PPID:ready; while :; do read line; done";
     let terminal = spawn(&with(&compared("relays"), SCRIPT, script), Size::DEFAULT).unwrap();
     let handle = terminal.handle();
-    shows(&handle, ":\n").await;
+    shows(&handle, ":ready").await;
     let screen = handle.screen();
     let pid: i32 = screen.split("inner:").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), Signal::SIGTERM).unwrap();
@@ -102,7 +102,7 @@ async fn a_signal_goes_to_the_program_and_the_terminal_is_put_back() {
 #[tokio::test]
 async fn a_panic_puts_the_terminal_back() {
     let launch = shell(&compared("panics_in_raw_mode"));
-    let terminal = spawn(&launch, Size::DEFAULT).unwrap();
+    let terminal = spawn(&launch, Size { rows: 100, columns: 200 }).unwrap();
     let handle = terminal.handle();
     shows(&handle, "restored:").await;
     assert!(handle.screen().contains("as if by a fault"));
@@ -122,8 +122,7 @@ async fn modes_that_a_killed_program_left_are_undone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attaching_shows_takes_keys_and_detaches_by_keys_or_with_the_exit() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("terminal");
+    let (_folder, path) = socket();
     let (_program, program) = started("echo inside; read line; echo got:$line; read line; exit 8");
     shows(&program, "inside").await;
     let _served = serve(program.clone(), &path).unwrap();

@@ -1,9 +1,11 @@
 //! Small programs in real PTYs.
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::super::{Launch, Size, Terminal, TerminalHandle, spawn};
@@ -37,4 +39,12 @@ pub(super) async fn shows(handle: &TerminalHandle, text: &str) {
         }
     });
     assert!(seen.await.is_ok(), "{text:?} is not on the screen:\n{}", handle.screen());
+}
+
+/// A path for a socket in a private folder.
+pub(super) fn socket() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let path = folder.path().join("terminal");
+    (folder, path)
 }

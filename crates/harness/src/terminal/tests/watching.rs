@@ -2,21 +2,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::super::frames::{Frame, read_frame, write_frame};
 use super::super::screen::Model;
 use super::super::{Exit, Size, serve};
-use super::support::{shows, started};
-
-fn socket() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
-    let path = folder.path().join("terminal");
-    (folder, path)
-}
+use super::support::{shows, socket, started};
 
 struct Viewer {
     stream: UnixStream,
