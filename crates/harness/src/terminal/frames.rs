@@ -22,14 +22,20 @@ pub(super) enum Frame {
 }
 
 /// Writes output in frames, without a copy.
-pub(super) async fn write_output(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
+pub(super) async fn write_output(
+    to: &mut (impl AsyncWrite + Unpin),
+    bytes: &[u8],
+) -> io::Result<()> {
     for part in bytes.chunks(LONGEST) {
         write(to, b'o', part).await?;
     }
     Ok(())
 }
 
-pub(super) async fn write_frame(to: &mut (impl AsyncWrite + Unpin), frame: &Frame) -> io::Result<()> {
+pub(super) async fn write_frame(
+    to: &mut (impl AsyncWrite + Unpin),
+    frame: &Frame,
+) -> io::Result<()> {
     match frame {
         Frame::Input(bytes) => {
             for part in bytes.chunks(LONGEST) {

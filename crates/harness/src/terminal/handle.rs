@@ -1,9 +1,8 @@
 //! What the rest of the runner holds of a terminal.
 
-use std::fmt;
-use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use bytes::Bytes;
 use nix::sys::signal::{Signal, killpg};

@@ -16,7 +16,8 @@ static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 /// Undoes what a program may have left on: synchronised output, attributes, the alternate screen, scroll region, mouse,
 /// focus reports, paste marks, keypad, kitty keys and `modifyOtherKeys`, a hidden cursor. The cursor is saved first,
 /// because leaving a screen that one is not on goes to the saved place.
-const UNDO: &[u8] = b"\x1b[?2026l\x1b[0m\x1b7\x1b[?1049l\x1b7\x1b[r\x1b8\x1b[?1000l\x1b[?1002l\x1b[?1003l\
+const UNDO: &[u8] =
+    b"\x1b[?2026l\x1b[0m\x1b7\x1b[?1049l\x1b7\x1b[r\x1b8\x1b[?1000l\x1b[?1002l\x1b[?1003l\
 \x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[<99u\x1b[>4m\x1b[?25h";
 
 /// Raw mode of the person's terminal, until this is dropped. Nothing happens where stdin is no terminal.

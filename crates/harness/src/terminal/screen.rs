@@ -79,15 +79,17 @@ impl Model {
     }
 
     pub(super) fn is_behind(&self) -> bool {
-        !self.waiting.is_empty()
+        whole(&self.waiting) > 0
     }
 
     /// Parses what waits.
     pub(super) fn catch_up(&mut self) {
         self.cuts.clear();
         let mut waiting = std::mem::take(&mut self.waiting);
-        self.parse(&waiting);
-        waiting.clear();
+        // The parser loses what comes after a character that was cut in two.
+        let whole = whole(&waiting);
+        self.parse(&waiting[..whole]);
+        waiting.drain(..whole);
         self.waiting = waiting;
     }
 
@@ -178,6 +180,21 @@ impl Model {
         }
         out
     }
+}
+
+/// The length without a character at the end that is not whole yet.
+fn whole(output: &[u8]) -> usize {
+    let tail = &output[output.len().saturating_sub(3)..];
+    let lead = tail.iter().rposition(|byte| byte & 0xc0 != 0x80);
+    let Some(lead) = lead else { return output.len() };
+    let needed = match tail[lead] {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let there = tail.len() - lead;
+    if there < needed { output.len() - there } else { output.len() }
 }
 
 fn nonzero(size: Size) -> (NonZeroU16, NonZeroU16) {

@@ -2,13 +2,12 @@
 //! of what it missed, and one that takes nothing is dropped. None of them holds the program up.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use nix::unistd::geteuid;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};

@@ -58,7 +58,8 @@ impl Viewer {
 #[tokio::test]
 async fn a_viewer_sees_the_screen_at_once_then_follows_and_is_told_the_exit() {
     let (_folder, path) = socket();
-    let (_terminal, handle) = started("printf '\\033[?2004hbefore\\n'; read line; echo got:$line; exit 5");
+    let (_terminal, handle) =
+        started("printf '\\033[?2004hbefore\\n'; read line; echo got:$line; exit 5");
     shows(&handle, "before").await;
     let served = serve(handle.clone(), &path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
