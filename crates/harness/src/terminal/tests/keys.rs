@@ -14,7 +14,8 @@ fn fed(pieces: &[&[u8]]) -> (bool, Typing) {
 }
 
 /// What terminals say by themselves or when asked.
-const ANSWERS: [&[u8]; 15] = [
+const ANSWERS: [&[u8]; 16] = [
+    b"\x1b[8;40;120t",
     b"\x1b[12;40R",
     b"\x1b[?12;40R",
     b"\x1b[I",

@@ -82,14 +82,29 @@ fn of_a_flood_the_end_is_shown_with_the_modes_that_it_set() {
     for mode in ["\x1b[?2004h", "\x1b[?1004h", "\x1b[>1u"] {
         assert!(redraw.contains(mode), "{mode:?}");
     }
+    assert!(!redraw.contains("\x1b[?2004l"), "the model of the screen does not know it");
+}
+
+#[test]
+fn a_character_cut_in_two_costs_nothing_after_it() {
+    let mut model = model();
+    model.print("0é \u{e9}".as_bytes().split_last().unwrap().1);
+    model.text();
+    model.print(b"\xa9 \xc3");
+    model.text();
+    model.print("\u{e9} 漢".as_bytes().split_first().unwrap().1);
+    assert_eq!(model.text(), "0é é é 漢");
 }
 
 #[test]
 fn a_flood_ends_on_the_screen_that_it_ended_on() {
     let mut model = model();
     model.print(b"main");
+    model.text();
     model.print(b"\x1b[?1049h\x1b[H\x1b[?2004h");
-    model.print(&b"\x1b[Hsame line \r".repeat(60_000));
+    for _ in 0..60_000 {
+        model.print(b"\x1b[Hsame line \r");
+    }
     model.print(b"\x1b[2J\x1b[Hover there");
     assert_eq!(model.text().trim(), "over there");
     let redraw = String::from_utf8(model.redraw()).unwrap();
