@@ -12,6 +12,7 @@ pub mod lanes;
 pub mod options;
 pub mod runner;
 pub mod runtime;
+pub mod terminal;
 pub mod turns;
 
 mod clock;
