@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use chorus_core::model::error::Code;
 use chorus_harness::runner::home::{self, Holder, Life};
 use chorus_harness::runner::socket;
-use chorus_harness::terminal::viewers::{self, Detached};
+use chorus_harness::terminal::{self, Detached};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let until = Instant::now() + STARTS;
     let path = socket(&folder);
     let detached = loop {
-        match viewers::attach(&path).await {
+        match terminal::attach(&path).await {
             Ok(detached) => break detached,
             Err(error) if Instant::now() >= until => {
                 let log = folder.join("log");

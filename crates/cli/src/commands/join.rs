@@ -274,7 +274,7 @@ async fn issue(agent: &str, operator: &Client) -> Result<String> {
 }
 
 /// A folder's name for a member id, which may hold anything.
-pub(super) fn folder_of(agent: &str) -> String {
+pub(crate) fn folder_of(agent: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut name = String::new();
     for c in agent.chars() {

@@ -19,7 +19,7 @@ use chorus_wire::rest::tokens::NewToken;
 use super::{Context, join};
 use crate::failure::{Failure, Result};
 use crate::print::line;
-use crate::{lookup, runners};
+use crate::runners;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -88,7 +88,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     }
     context.print.note(&format!("chorus: this is @{named}{place}; a mention wakes it here"));
     let folder = home.folder().to_owned();
-    let ended = runner::run(home, saved, Start::Here).await.map_err(failed)?;
+    let tell = |notice: &str| context.print.note(&format!("chorus: {notice}"));
+    let ended = runner::run(home, saved, Start::Here, tell).await.map_err(failed)?;
     let Ended::Exited { code, hung_up } = ended else { return Ok(()) };
     detach(&folder, false)?;
     if !hung_up {
@@ -113,7 +114,7 @@ async fn go_on(folder: &Path, awake: bool) -> Result {
         return Err(Failure::new(Code::NotFound, why).next("start one with: chorus run codex"));
     };
     let start = if awake { Start::Detached } else { Start::Asleep };
-    runner::run(home, saved, start).await.map_err(failed)?;
+    runner::run(home, saved, start, |notice| tracing::warn!(notice)).await.map_err(failed)?;
     Ok(())
 }
 

@@ -41,7 +41,7 @@ pub struct Launch<'a> {
 pub enum Begin<'a> {
     /// As the user has written it. `id` is a new UUID, for programs whose session can be named.
     AsUser { id: &'a str },
-    /// A session of before goes on with this prompt.
+    /// A session of before goes on with this prompt; with an empty one it waits.
     Resume { session: &'a str, prompt: &'a str },
     /// A new session with this prompt.
     New { id: &'a str, prompt: &'a str },
@@ -109,6 +109,15 @@ impl Private<'_> {
 
 /// What to run.
 pub fn command_line(launch: &Launch<'_>) -> CommandLine {
+    let mut line = of_kind(launch);
+    if let Begin::Resume { prompt: "", .. } = launch.begin {
+        // Nothing is asked yet.
+        line.arguments.pop_if(|last| last.is_empty() || last.starts_with("--prompt-interactive"));
+    }
+    line
+}
+
+fn of_kind(launch: &Launch<'_>) -> CommandLine {
     match launch.kind {
         Kind::Codex => codex::line(launch),
         Kind::Claude => claude::line(launch),

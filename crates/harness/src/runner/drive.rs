@@ -6,29 +6,33 @@
 mod hand;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::wake::ReportResult;
 use chorus_wire::attention::wake::{Wake, WakeReport};
+use chorus_wire::named::Named;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use super::program::Program;
-use super::{Seat, reports};
+use super::reports;
+use super::seat::Seat;
 use crate::clock::Clock;
 use crate::lanes::chooser::{self, Choice, End, Known, Next, Socket, Typing};
 use crate::lanes::wake_note::{WakeNote, WakeNotes};
-use crate::lanes::{Found, Kind, Lane, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
+use crate::lanes::{
+    Found, Kind, Lane, LaneContext, Outcome, Reason, Turn, TurnEnd, WakeInput, Why,
+};
 use crate::terminal::{Launch, TerminalHandle};
 use hand::Hand;
 
-/// Nobody has touched a key for this long before one is typed (threads spec section 3.8).
-const QUIET: Duration = Duration::from_secs(20);
 /// How often it is looked at again whether a person has stopped typing, and for how long.
 const AGAIN: Duration = Duration::from_secs(5);
 const DEFERRED: Duration = Duration::from_secs(60);
+/// A program that has printed something this lately may be in a turn.
+const BUSY: Duration = Duration::from_secs(1);
 /// A turn of a program that tells nothing of itself has ended when it printed nothing for this long.
 const STILL: Duration = Duration::from_secs(10);
 /// Lines of the screen that go into a report.
@@ -63,7 +67,7 @@ impl Driver {
         let (more, mail) = mpsc::unbounded_channel();
         let life = Arc::new(Mutex::new(Some(reports::report(&wake, ReportResult::Working))));
         let id = wake.wake_id.clone();
-        let hand = Hand { terminal, program, to: to.clone() };
+        let hand = Hand { terminal, program, to: to.clone(), force: wake.force };
         let drive =
             Drive { wake, hand, to, mail, life: life.clone(), clock, deferred: None, steered: None };
         Self { wake: id, more, life, task: tokio::spawn(drive.run()) }
@@ -144,6 +148,7 @@ impl Drive {
             Err(error) => return self.gives_up(&format!("cannot keep notes: {error}")).await,
         };
         let mut passed = Vec::new();
+        self.start_plain().await;
         loop {
             self.take_mail();
             let input_prompt = self.wake.prompt.clone();
@@ -154,7 +159,7 @@ impl Drive {
             let (wake, skip) = (self.wake.clone(), self.skip());
             let input = input(&wake);
             let attempts = note.attempts(&input.message());
-            let choice = chooser::choose(&self.known().await, wake.fence, &skip, &attempts);
+            let choice = chooser::choose(&self.known(), wake.fence, &skip, &attempts);
             passed.extend(choice.passed.iter().copied().filter(|p| !passed.contains(p)).collect::<Vec<_>>());
             match choice.next {
                 Next::LookUp(lane) => {
@@ -171,8 +176,8 @@ impl Drive {
                     note.begins(wake.fence, lane, &input.message());
                     self.keep(&notes, &note);
                     let outcome = {
-                        let context = self.hand.context();
-                        lane.try_wake(&input, &context.lanes(&self.hand)).await
+                        let surroundings = self.hand.surroundings();
+                        lane.try_wake(&input, &surroundings.lanes(&self.hand)).await
                     };
                     match outcome {
                         Outcome::Confirmed { evidence, turn } => {
@@ -181,7 +186,17 @@ impl Drive {
                             let prompt = input_prompt;
                             return Some(self.confirmed(lane, turn, &evidence, &passed, prompt).await);
                         }
+                        // Nothing went out: the lane may be tried again.
+                        Outcome::Failed { why }
+                            if matches!(why.reason, Reason::PersonTyping | Reason::TurnRunning) =>
+                        {
+                            note.withdraw(lane);
+                            self.keep(&notes, &note);
+                        }
                         Outcome::Failed { why } => {
+                            if why.reason == Reason::SessionLost {
+                                self.hand.program.set_resume_id(None);
+                            }
                             note.ended(lane, End::Failed);
                             self.keep(&notes, &note);
                             self.failed(lane, ReportResult::Failed, &why).await;
@@ -197,6 +212,22 @@ impl Drive {
         }
     }
 
+    /// A program that cannot be started with a prompt is started as its user did, and the prompt is typed.
+    async fn start_plain(&self) {
+        let is_plain = matches!(self.hand.program.kind, Kind::Other | Kind::Acp);
+        if !is_plain || self.hand.terminal.get().is_some() {
+            return;
+        }
+        let Ok(prepared) = self.hand.program.prepare().await else { return };
+        let (started, answer) = oneshot::channel();
+        let ask = Driven::Start { launch: prepared.launch, started };
+        if self.to.send(ask).await.is_ok()
+            && let Ok(Err(error)) = answer.await
+        {
+            tracing::warn!(%error, "the program cannot be started");
+        }
+    }
+
     /// Reports the turn that runs.
     async fn confirmed(
         &mut self,
@@ -209,7 +240,7 @@ impl Drive {
         self.deferred = None;
         self.lives(ReportResult::Working, None);
         let mut report = self.report(ReportResult::Confirmed);
-        report.lane = Some(lane.into());
+        report.lane = on_wire(lane);
         report.evidence = Some(evidence.to_owned());
         report.why = Some(not_taken(passed)).filter(|why| !why.is_empty());
         report.resume_id = turn.session.clone();
@@ -222,10 +253,10 @@ impl Drive {
         self.steered = None;
         let Running { lane, turn, prompt } = running;
         let first = Wake { prompt, ..self.wake.clone() };
-        let context = self.hand.context();
         let hand = self.hand.clone();
+        let surroundings = hand.surroundings();
         let end = {
-            let lanes = context.lanes(&hand);
+            let lanes = surroundings.lanes(&hand);
             let input = input(&first);
             let watched = ended(lane, &turn, &input, &lanes, &hand);
             tokio::pin!(watched);
@@ -239,7 +270,7 @@ impl Drive {
                             // The host did not hear of us in time. The turn runs.
                             self.lives(ReportResult::Working, None);
                             let mut report = self.report(ReportResult::Confirmed);
-                            report.lane = Some(lane.into());
+                            report.lane = on_wire(lane);
                             report.evidence = Some("the turn of the last fence runs".to_owned());
                             self.say(report).await;
                         }
@@ -249,7 +280,7 @@ impl Drive {
             }
         };
         let mut report = self.report(ReportResult::Ended);
-        report.lane = Some(lane.into());
+        report.lane = on_wire(lane);
         report.why = (!end.completed).then(|| "broken_off".to_owned());
         report.evidence = Some(end.evidence.clone());
         report.lines = self.lines(&end);
@@ -258,26 +289,33 @@ impl Drive {
 
     /// Brings the mail that came into the turn that runs, by the program's own interface. Where there is none it waits for
     /// the turn's end.
-    async fn steer(&mut self, lane: Lane, lanes: &crate::lanes::LaneContext<'_, Hand>) {
+    async fn steer(&mut self, lane: Lane, lanes: &LaneContext<'_, Hand>) {
         let live = match self.hand.program.kind {
             Kind::Codex => Lane::CodexSocket,
             Kind::Claude => Lane::ClaudeInbox,
             _ => return,
         };
-        let skipped = self.wake.skip.iter().any(|skip| **skip == live);
+        let skipped = self.skip().contains(&live);
         if skipped || lane == Lane::Acp || self.steered.as_ref() == Some(&self.wake.prompt) {
             return;
         }
         self.steered = Some(self.wake.prompt.clone());
-        let outcome = live.try_wake(&input(&self.wake), lanes).await;
-        tracing::info!(wake = %self.wake.wake_id, ?outcome, "more mail for the turn that runs");
+        if let Outcome::Confirmed { evidence, .. } =
+            live.try_wake(&input(&self.wake), lanes).await
+        {
+            // What has come in with it is taken up too.
+            let mut report = self.report(ReportResult::Confirmed);
+            report.lane = on_wire(live);
+            report.evidence = Some(evidence);
+            self.say(report).await;
+        }
     }
 
     async fn look_up(&self, lane: Lane, note: &WakeNote, input: &WakeInput<'_>) -> Found {
-        let context = self.hand.context();
-        let lanes = context.lanes(&self.hand);
-        let Some(message) = note.open(lane) else { return Found::Absent };
-        lane.look_up(&message, SystemTime::UNIX_EPOCH, input, &lanes).await
+        let surroundings = self.hand.surroundings();
+        let lanes = surroundings.lanes(&self.hand);
+        let Some((message, since)) = note.open(lane) else { return Found::Absent };
+        lane.look_up(&message, since, input, &lanes).await
     }
 
     /// A person is typing, or a turn runs: it is tried again in a moment.
@@ -287,7 +325,7 @@ impl Drive {
             let until = self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
             self.lives(ReportResult::Deferred, Some(until));
             let mut report = self.report(ReportResult::Deferred);
-            report.lane = Some(lane.into());
+            report.lane = on_wire(lane);
             report.why = Some(reason.name().to_owned());
             report.deferred_until = Some(until.into());
             self.say(report).await;
@@ -301,7 +339,7 @@ impl Drive {
 
     async fn failed(&mut self, lane: Lane, result: ReportResult, why: &Why) {
         let mut report = self.report(result);
-        report.lane = Some(lane.into());
+        report.lane = on_wire(lane);
         report.why = Some(why.to_string());
         self.say(report).await;
     }
@@ -322,18 +360,23 @@ impl Drive {
     }
 
     /// What is known now about the program.
-    async fn known(&self) -> Known {
+    fn known(&self) -> Known {
         let terminal = self.hand.terminal.get();
-        let alive = terminal.as_ref().is_some_and(TerminalHandle::is_alive);
+        let alive = terminal.is_some();
         let program = &self.hand.program;
+        let surroundings = self.hand.surroundings();
+        let lanes = surroundings.lanes(&self.hand);
         let socket = match program.kind {
             Kind::Codex if program.private().codex_socket().exists() => Socket::There,
-            Kind::Claude if alive => Socket::There,
+            Kind::Claude => match lanes.claude().socket() {
+                Ok(_) => Socket::There,
+                Err(why) if why.reason == Reason::NoSocket => Socket::Absent,
+                Err(why) => Socket::Useless(why.reason),
+            },
             _ => Socket::Absent,
         };
         let typing = terminal.as_ref().map(|terminal| {
-            let is_quiet = self.wake.force || terminal.keys_quiet_for().is_none_or(|quiet| quiet >= QUIET);
-            match is_quiet && !terminal.has_draft() {
+            match terminal.refusal(&self.hand.gate()).is_none() {
                 true => Typing::Quiet,
                 false if self.deferred.is_some_and(|since| since.elapsed() >= DEFERRED) => {
                     Typing::StillAfterDeferring
@@ -344,17 +387,23 @@ impl Drive {
         Known {
             kind: program.kind,
             alive,
-            busy: false,
+            busy: self.is_busy(),
             socket,
-            agent: self.hand.acp_runs().await,
+            agent: program.seats.acp.is_taken(),
             typing,
             resume_id: program.resume_id().is_some(),
             command: false,
         }
     }
 
+    /// Whether a turn seems to run, of a program that can be reached by keys alone: nothing is typed into one.
+    fn is_busy(&self) -> bool {
+        let terminal = self.hand.terminal.get();
+        terminal.is_some_and(|terminal| terminal.quiet_for() < BUSY)
+    }
+
     fn skip(&self) -> Vec<Lane> {
-        self.wake.skip.iter().map(|lane| lane.0).collect()
+        self.wake.skip.iter().filter_map(|lane| Lane::named(lane.name())).collect()
     }
 
     /// Mail that came while nothing was sent is of the same prompt.
@@ -397,7 +446,7 @@ async fn ended(
     lane: Lane,
     turn: &Turn,
     input: &WakeInput<'_>,
-    lanes: &crate::lanes::LaneContext<'_, Hand>,
+    lanes: &LaneContext<'_, Hand>,
     hand: &Hand,
 ) -> TurnEnd {
     let still = async {
@@ -425,6 +474,11 @@ async fn ended(
         end = still => end,
         () = gone => TurnEnd { completed: false, evidence: "the program has ended".to_owned(), last: String::new() },
     }
+}
+
+/// The lane as the host calls it.
+fn on_wire(lane: Lane) -> Option<Named<chorus_core::model::wake::Lane>> {
+    chorus_core::model::wake::Lane::from_name(lane.name()).map(Into::into)
 }
 
 fn input(wake: &Wake) -> WakeInput<'_> {

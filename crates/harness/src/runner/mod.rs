@@ -13,30 +13,32 @@ pub mod home;
 mod drive;
 mod program;
 mod reports;
+mod seat;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chorus_client::backoff;
 use chorus_client::c2a::{Connection, Incoming};
 use chorus_core::model::error::Code;
-use chorus_core::model::wake::ReportResult;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::attention::method;
-use chorus_wire::attention::wake::{Wake, WakeReport, WakeReported};
+use chorus_wire::attention::wake::{Wake, WakeReported};
+use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::link::{self, Hello, Link};
-use crate::terminal::{self, Exit, Launch, Size, TerminalHandle, viewers};
+use crate::clock::Clock;
+use crate::terminal::{self, Exit, Launch, Size, Terminal, TerminalHandle};
 use drive::{Driven, Driver};
 use home::{Home, Life, Saved};
 pub use program::{find, socket};
-use program::{Program, With};
+use program::Program;
 use reports::Reports;
+use seat::Seat;
 
 /// A wake in hand is reported on this often; the host takes it back after 45 s.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -98,8 +100,8 @@ impl From<home::Error> for Error {
 
 /// Something that the loop takes in.
 enum Event {
-    Driven(Driven),
-    Exited(Exit),
+    /// `gone`: the person's terminal is no more.
+    Exited { exit: Exit, gone: bool },
     /// What the host answered to a report.
     Answered { fence: u32, wake: String, answer: Result<WakeReported, chorus_client::Error> },
 }
@@ -108,7 +110,10 @@ struct Runner {
     home: Home,
     saved: Saved,
     program: Program,
-    terminal: Option<TerminalHandle>,
+    /// The program that runs: it is hung up when this is dropped.
+    terminal: Option<Terminal>,
+    seat: Seat,
+    clock: Clock,
     connection: Option<Connection>,
     failures: u32,
     up_since: Instant,
@@ -117,15 +122,24 @@ struct Runner {
     driver: Option<Driver>,
     link: mpsc::Sender<Link>,
     events: mpsc::Sender<Event>,
+    driven: mpsc::Sender<Driven>,
     beside: JoinSet<()>,
 }
 
-/// Keeps the program and wakes it, until the program of this terminal has ended or the runner is told to stop.
-pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error> {
+/// Keeps the program and wakes it, until the program of this terminal has ended or the runner is told to stop. What its user
+/// should be told before the program takes the terminal is handed to `tell`.
+pub async fn run(
+    home: Home,
+    saved: Saved,
+    start: Start,
+    tell: impl FnOnce(&str),
+) -> Result<Ended, Error> {
     let (link, mut linked) = mpsc::channel(link::QUEUE);
     let (events, mut happened) = mpsc::channel(64);
+    let (driven, mut asked) = mpsc::channel(64);
     let listen = |kind| signal(kind).map_err(Error::Program);
-    let (mut hangup, mut terminate) = (listen(SignalKind::hangup())?, listen(SignalKind::terminate())?);
+    let mut hangup = listen(SignalKind::hangup())?;
+    let mut terminate = listen(SignalKind::terminate())?;
     let mut show = listen(SignalKind::user_defined1())?;
     let program = Program::new(&saved, home.folder());
     let mut runner = Runner {
@@ -133,6 +147,8 @@ pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error>
         saved,
         program,
         terminal: None,
+        seat: Seat::default(),
+        clock: Clock::start(),
         connection: None,
         failures: 0,
         up_since: Instant::now(),
@@ -140,42 +156,50 @@ pub async fn run(home: Home, saved: Saved, start: Start) -> Result<Ended, Error>
         driver: None,
         link,
         events,
+        driven,
         beside: JoinSet::new(),
     };
     if start != Start::Asleep {
-        runner.start(start == Start::Here).await.map_err(Error::Program)?;
+        let notice = runner.start(start == Start::Here).await.map_err(Error::Program)?;
+        if let Some(notice) = notice {
+            tell(&notice);
+        }
     }
     runner.connect(Duration::ZERO);
+    let (mut hung_up, mut stopped) = (false, false);
     let mut alive = tokio::time::interval(ALIVE);
     loop {
         tokio::select! {
             Some(link) = linked.recv() => runner.linked(link)?,
+            Some(driven) = asked.recv() => runner.driven(driven)?,
             Some(event) = happened.recv() => {
-                if let Some(exit) = runner.happened(event)?
-                    && start == Start::Here
-                {
+                let exit = runner.happened(event)?;
+                if let Some((exit, gone)) = exit.filter(|_| start == Start::Here) {
                     runner.close().await;
-                    return Ok(Ended::Exited { code: exit.code, hung_up: false });
+                    return Ok(match stopped {
+                        true => Ended::Stopped,
+                        false => Ended::Exited { code: exit.code, hung_up: hung_up || gone },
+                    });
                 }
             }
             _ = alive.tick() => runner.say_alive(),
-            _ = hangup.recv() => {
-                if start == Start::Here {
-                    let code = runner.end_program(nix::sys::signal::Signal::SIGHUP).await;
+            // The terminal of a program that runs here passes both on to it.
+            _ = hangup.recv() => hung_up = true,
+            _ = terminate.recv() => {
+                stopped = true;
+                if start != Start::Here || runner.terminal.is_none() {
+                    runner.end_program().await;
                     runner.close().await;
-                    return Ok(Ended::Exited { code, hung_up: true });
+                    return Ok(Ended::Stopped);
                 }
             }
             // Somebody wants to see the program, which sleeps.
-            _ = show.recv(), if runner.terminal.is_none() => {
-                if let Err(error) = runner.start(false).await {
+            _ = show.recv() => {
+                if runner.terminal.is_none()
+                    && let Err(error) = runner.start(false).await
+                {
                     tracing::warn!(%error, "the program cannot be started");
                 }
-            }
-            _ = terminate.recv() => {
-                runner.end_program(nix::sys::signal::Signal::SIGTERM).await;
-                runner.close().await;
-                return Ok(Ended::Stopped);
             }
             Some(_) = runner.beside.join_next(), if !runner.beside.is_empty() => {}
         }
@@ -228,8 +252,8 @@ impl Runner {
                 self.connect(wait);
             }
             Link::SessionUnknown => {
-                let why = chorus_client::Error::Protocol("the host does not know the session".to_owned());
-                return Err(Error::Refused(why));
+                let why = "the session is another member's".to_owned();
+                return Err(Error::Refused(chorus_client::Error::Protocol(why)));
             }
             Link::Refused(error) => return Err(Error::Refused(error)),
         }
@@ -238,63 +262,73 @@ impl Runner {
 
     /// The host asks that the program be woken.
     fn woken(&mut self, wake: Wake) {
-        tracing::info!(wake = %wake.wake_id, fence = wake.fence, again = wake.again, "to be woken");
-        self.reports.drop_before(&wake.wake_id, wake.fence);
-        match &mut self.driver {
-            // The same, of which there is more, or whose connection was lost, or whose lease was.
-            Some(driver) if driver.is_of(&wake) => driver.more(wake),
+        let (id, fence, again) = (&wake.wake_id, wake.fence, wake.again);
+        tracing::info!(wake = %id, fence, again, "the program is to be woken");
+        self.reports.drop_before(id, fence);
+        match &self.driver {
+            Some(driver) if driver.is_of(id) && !driver.is_over() => driver.more(wake),
+            // A wake whose place another takes has ended at the host.
             _ => {
-                let driver = Driver::spawn(wake, self.program.clone(), self.terminal.clone(), {
-                    let events = self.events.clone();
-                    move |driven| {
-                        let events = events.clone();
-                        async move { events.send(Event::Driven(driven)).await.is_ok() }
-                    }
-                });
-                // A wake in hand whose place another takes has ended at the host.
-                self.driver = Some(driver);
+                self.driver = Some(Driver::spawn(
+                    wake,
+                    self.program.clone(),
+                    self.seat.clone(),
+                    self.driven.clone(),
+                    self.clock,
+                ));
             }
         }
         self.say_alive();
     }
 
-    /// Takes in one event; the exit of the program is handed on.
-    fn happened(&mut self, event: Event) -> Result<Option<Exit>, Error> {
-        match event {
-            Event::Driven(Driven::Report(report)) => {
+    /// Does what the task of the wake asks for.
+    fn driven(&mut self, driven: Driven) -> Result<(), Error> {
+        match driven {
+            Driven::Report(report) => {
                 if let Some(id) = report.resume_id.clone() {
                     self.remember(id)?;
                 }
                 self.reports.add(report);
                 self.report_next();
             }
-            Event::Driven(Driven::Start { launch, started }) => {
-                // One that has gone meanwhile is not answered.
+            Driven::Start { launch, started } => {
+                // A lane that has gone on does not listen any more.
                 let _ = started.send(self.spawn(&launch, false));
             }
-            Event::Driven(Driven::Over { wake, fence }) => {
-                if self.driver.as_ref().is_some_and(|driver| driver.has(&wake, fence)) {
-                    self.driver = None;
-                }
-            }
-            Event::Exited(exit) => {
-                self.terminal = None;
-                self.home.note(Life::Asleep)?;
-                if let Some(driver) = &mut self.driver {
-                    driver.program_ended();
-                }
-                return Ok(Some(exit));
-            }
-            Event::Answered { fence, wake, answer } => self.answered(&wake, fence, answer),
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn answered(&mut self, wake: &str, fence: u32, answer: Result<WakeReported, chorus_client::Error>) {
+    /// Takes in one event; the exit of the program is handed on.
+    fn happened(&mut self, event: Event) -> Result<Option<(Exit, bool)>, Error> {
+        match event {
+            Event::Exited { exit, gone } => {
+                self.terminal = None;
+                self.seat.set(None);
+                self.home.note(Life::Asleep)?;
+                Ok(Some((exit, gone)))
+            }
+            Event::Answered { fence, wake, answer } => {
+                self.answered(&wake, fence, answer);
+                Ok(None)
+            }
+        }
+    }
+
+    fn answered(
+        &mut self,
+        wake: &str,
+        fence: u32,
+        answer: Result<WakeReported, chorus_client::Error>,
+    ) {
         match answer {
             Ok(reported) => {
                 tracing::debug!(%wake, state = %reported.state, "reported");
                 self.reports.answered();
+                let is_over = matches!(reported.state.as_str(), "done" | "dead");
+                if is_over && self.driver.as_ref().is_some_and(|driver| driver.is_of(wake)) {
+                    self.driver = None;
+                }
             }
             Err(error) if error.code().is_none_or(|code| code == Code::Unavailable) => {
                 // The next connection sends it again.
@@ -304,10 +338,6 @@ impl Runner {
             Err(error) => {
                 tracing::info!(%wake, fence, %error, "a report is not taken");
                 self.reports.answered();
-                // The wake was taken back, or has ended.
-                if self.driver.as_ref().is_some_and(|driver| driver.has(wake, fence)) {
-                    self.driver = None;
-                }
             }
         }
         self.report_next();
@@ -328,20 +358,19 @@ impl Runner {
 
     /// Says that the wake in hand is still in hand.
     fn say_alive(&mut self) {
-        let Some(driver) = &self.driver else { return };
-        self.reports.add(driver.report(ReportResult::Working));
+        let Some(life) = self.driver.as_ref().and_then(Driver::life) else { return };
+        self.reports.add(life);
         self.report_next();
     }
 
-    /// Starts the program, with its memory where it has one.
-    async fn start(&mut self, here: bool) -> std::io::Result<()> {
-        let resume_id = self.saved.resume_id.clone();
-        let with = resume_id.as_deref().map_or(With::Nothing, |id| With::Memory(id, ""));
-        let prepared = self.program.prepare(with).await?;
+    /// Starts the program, with its memory where it has one; what its user should be told.
+    async fn start(&mut self, here: bool) -> std::io::Result<Option<String>> {
+        let prepared = self.program.prepare().await?;
         if let Some(session) = prepared.session {
             self.remember(session).map_err(std::io::Error::other)?;
         }
-        self.spawn(&prepared.launch, here).map(drop)
+        self.spawn(&prepared.launch, here)?;
+        Ok(prepared.notice)
     }
 
     /// Keeps the program's own id of its session.
@@ -349,51 +378,65 @@ impl Runner {
         if self.saved.resume_id.as_ref() == Some(&session) {
             return Ok(());
         }
-        self.saved.resume_id = Some(session.clone());
-        self.program.resume_id = Some(session);
+        self.program.set_resume_id(Some(session.clone()));
+        self.saved.resume_id = Some(session);
         self.home.save(&self.saved)
     }
 
     fn spawn(&mut self, launch: &Launch, here: bool) -> std::io::Result<TerminalHandle> {
-        let size = if here { Size::of_stdout() } else { Size::DETACHED };
-        let terminal = terminal::spawn(launch, size)?.handle();
-        let viewers = viewers::serve(terminal.clone(), &socket(self.home.folder()))?;
-        self.terminal = Some(terminal.clone());
+        let size = terminal::person_size().filter(|_| here).unwrap_or(Size::DETACHED);
+        let terminal = terminal::spawn(launch, size.or_default())?;
+        let handle = terminal.handle();
+        self.terminal = Some(terminal);
+        self.seat.set(Some(handle.clone()));
         self.home.note(Life::Awake).map_err(std::io::Error::other)?;
-        let (events, shown) = (self.events.clone(), terminal.clone());
-        self.beside.spawn(async move {
-            let exit = match here {
-                true => match terminal::relay(&shown).await {
-                    Ok(exit) => exit,
-                    Err(_) => shown.exited().await,
-                },
-                false => shown.exited().await,
-            };
-            viewers.abort();
-            // A runner that has stopped does not listen any more.
-            let _ = events.send(Event::Exited(exit)).await;
-        });
-        Ok(terminal)
-    }
-
-    /// Ends the program; its exit code.
-    async fn end_program(&mut self, how: nix::sys::signal::Signal) -> u8 {
-        let Some(terminal) = self.terminal.take() else { return 0 };
-        terminal.signal(how);
-        match tokio::time::timeout(LAST, terminal.exited()).await {
-            Ok(exit) => exit.code,
-            Err(_) => {
-                terminal.signal(nix::sys::signal::Signal::SIGKILL);
-                terminal.exited().await.code
-            }
+        let served = terminal::serve(handle.clone(), &socket(self.home.folder()));
+        if let Err(error) = &served {
+            tracing::warn!(%error, "the terminal cannot be shown to others");
         }
+        let (events, shown) = (self.events.clone(), handle.clone());
+        self.beside.spawn(async move {
+            let (exit, gone) = match here {
+                true => match terminal::relay(&shown).await {
+                    Ok(exit) => (exit, false),
+                    Err(_) => (hang_up(&shown).await, true),
+                },
+                false => (shown.exited().await, false),
+            };
+            // Viewers have been told, and the socket is gone.
+            if let Ok(served) = served {
+                let _ = served.await;
+            }
+            // A runner that has stopped does not listen any more.
+            let _ = events.send(Event::Exited { exit, gone }).await;
+        });
+        Ok(handle)
     }
 
-    /// Ends the connection in good order.
+    /// Ends the program.
+    async fn end_program(&mut self) {
+        let Some(terminal) = self.terminal.take() else { return };
+        hang_up(&terminal.handle()).await;
+    }
+
+    /// Ends what runs beside the program, and the connection in good order.
     async fn close(&mut self) {
         self.driver = None;
+        self.program.close().await;
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
     }
+}
+
+/// Ends a program as the end of its terminal does; one that goes on is killed.
+async fn hang_up(program: &TerminalHandle) -> Exit {
+    for how in [Signal::SIGHUP, Signal::SIGKILL] {
+        // One that has just ended needs no telling.
+        let _ = program.signal(how);
+        if let Ok(exit) = tokio::time::timeout(LAST, program.exited()).await {
+            return exit;
+        }
+    }
+    program.exited().await
 }

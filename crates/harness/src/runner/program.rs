@@ -2,17 +2,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::home::Saved;
-use crate::lanes::Kind;
+use crate::lanes::claude_inbox::hooks::Hooks;
 use crate::lanes::flags::{self, Begin, Beside, CommandLine, Private};
+use crate::lanes::{Kind, Seats};
 use crate::terminal;
 
 /// The variables by which the program, and whatever it runs, speaks as the agent.
@@ -21,8 +25,8 @@ const URL: &str = "CHORUS_URL";
 /// How long a server that a program needs has until it serves.
 const SERVES: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
-/// Longest path of a Unix socket that every system takes.
-const SOCKET_PATH: usize = 100;
+/// How long that server has to end.
+const LAST: Duration = Duration::from_secs(3);
 
 /// A program, ready to be started again and again.
 #[derive(Clone, Debug)]
@@ -32,12 +36,14 @@ pub(super) struct Program {
     arguments: Vec<String>,
     folder: PathBuf,
     private: PathBuf,
+    mcp_url: String,
     url: String,
     token: String,
     /// The session to go on with.
-    pub(super) resume_id: Option<String>,
+    resume_id: Arc<Mutex<Option<String>>>,
     /// The server that the program needs, as long as it runs.
     beside: Arc<Mutex<Option<Child>>>,
+    pub(super) seats: Arc<Seats>,
 }
 
 /// A program that may be started now.
@@ -45,31 +51,26 @@ pub(super) struct Prepared {
     pub(super) launch: terminal::Launch,
     /// The id of its session, where that is known.
     pub(super) session: Option<String>,
-}
-
-/// With what the program begins.
-pub(super) enum With<'a> {
-    /// As the user has written it.
-    Nothing,
-    /// Its session goes on, with this prompt if there is one.
-    Memory(&'a str, &'a str),
-    /// A new session begins with this prompt.
-    Opening(&'a str),
+    /// What its user should be told.
+    pub(super) notice: Option<String>,
 }
 
 impl Program {
     pub(super) fn new(saved: &Saved, private: &Path) -> Self {
         let name = saved.program.clone();
         let file = Path::new(&name).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let url = saved.url.trim_end_matches('/').to_owned();
         Self {
             kind: Kind::of_program(file),
             arguments: saved.arguments.clone(),
             folder: saved.folder.clone(),
             private: private.to_owned(),
-            url: saved.url.trim_end_matches('/').to_owned(),
+            mcp_url: format!("{url}/v1/mcp?names=underscore"),
+            url,
             token: saved.token.clone(),
-            resume_id: saved.resume_id.clone(),
+            resume_id: Arc::new(Mutex::new(saved.resume_id.clone())),
             beside: Arc::default(),
+            seats: Arc::default(),
             name,
         }
     }
@@ -95,42 +96,67 @@ impl Program {
         &self.folder
     }
 
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
     pub(super) fn private(&self) -> Private<'_> {
         Private(&self.private)
     }
 
-    /// What is to be run, once all that it needs is there.
-    pub(super) async fn prepare(&self, with: With<'_>) -> io::Result<Prepared> {
-        let id = uuid::Uuid::new_v4().to_string();
-        let begin = match with {
-            With::Nothing => Begin::AsUser { id: &id },
-            With::Memory(session, prompt) => Begin::Resume { session, prompt },
-            With::Opening(prompt) => Begin::New { id: &id, prompt },
-        };
-        let line = flags::command_line(&flags::Launch {
+    pub(super) fn resume_id(&self) -> Option<String> {
+        self.resume_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_resume_id(&self, id: Option<String>) {
+        *self.resume_id.lock().unwrap_or_else(PoisonError::into_inner) = id;
+    }
+
+    /// How it is started, for whoever chooses with what it begins.
+    pub(super) fn flags(&self) -> flags::Launch<'_> {
+        flags::Launch {
             kind: self.kind,
             program: &self.name,
             arguments: &self.arguments,
-            url: &format!("{}/v1/mcp?names=underscore", self.url),
+            url: &self.mcp_url,
             token_variable: TOKEN,
             private: &self.private,
             root: nix::unistd::Uid::effective().is_root(),
-            begin,
-        });
+            beside: true,
+            begin: Begin::AsUser { id: "" },
+        }
+    }
+
+    /// As its user has written it; or with its memory, where it has one.
+    pub(super) async fn prepare(&self) -> io::Result<Prepared> {
+        let (id, memory) = (uuid::Uuid::now_v7().to_string(), self.resume_id());
+        let begin = match memory.as_deref().filter(|_| self.is_resumable()) {
+            Some(session) => Begin::Resume { session, prompt: "" },
+            None => Begin::AsUser { id: &id },
+        };
+        self.ready(flags::command_line(&flags::Launch { begin, ..self.flags() })).await
+    }
+
+    /// What is to be run, once all that it needs is there.
+    pub(super) async fn ready(&self, line: CommandLine) -> io::Result<Prepared> {
         line.write_files()?;
+        if self.kind == Kind::Claude {
+            Hooks::new(self.private().hooks()).clear();
+        }
         if let Some(beside) = &line.beside {
             self.serve_beside(beside).await?;
         }
-        Ok(Prepared { session: line.session.clone(), launch: self.launch(line) })
+        let (session, notice) = (line.session.clone(), line.notice.clone());
+        Ok(Prepared { launch: self.launch(line), session, notice })
     }
 
     fn launch(&self, line: CommandLine) -> terminal::Launch {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let environment = line.environment.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let own = line.environment.into_iter().map(|(name, value)| (name.into(), value.into()));
         terminal::Launch {
             program: find(&line.program, &path).unwrap_or_else(|| line.program.into()),
             arguments: line.arguments.into_iter().map(OsString::from).collect(),
-            environment: environment.chain(self.variables()).collect(),
+            environment: own.chain(self.variables()).collect(),
             folder: self.folder.clone(),
         }
     }
@@ -141,18 +167,9 @@ impl Program {
 
     /// Starts the server that the program needs, unless it runs.
     async fn serve_beside(&self, beside: &Beside) -> io::Result<()> {
-        if beside.socket.as_os_str().len() > SOCKET_PATH {
-            let why = format!(
-                "{} is too long for a socket's path; set XDG_STATE_HOME to a shorter one",
-                beside.socket.display()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
-        if self.beside_runs() {
+        if self.beside_runs() && beside.serves() {
             return Ok(());
         }
-        // One that was killed has left it behind.
-        let _ = std::fs::remove_file(&beside.socket);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find(&self.name, &path).unwrap_or_else(|| PathBuf::from(&self.name));
         let mut command = Command::new(program);
@@ -162,7 +179,7 @@ impl Program {
         command.process_group(0).kill_on_drop(true);
         let mut child = command.spawn()?;
         let until = Instant::now() + SERVES;
-        while !beside.socket.exists() {
+        while !beside.serves() {
             if let Some(status) = child.try_wait()? {
                 return Err(io::Error::other(format!("its server ended at once: {status}")));
             }
@@ -179,6 +196,24 @@ impl Program {
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
     }
+
+    /// Ends what runs beside the program.
+    pub(super) async fn close(&self) {
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut child) = beside else { return };
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
+        // Told once, it waits for the turns that run.
+        for _ in 0..2 {
+            if let Some(pid) = pid {
+                // One that has just ended is not told.
+                let _ = kill(pid, Signal::SIGTERM);
+            }
+            sleep(LOOK * 5).await;
+        }
+        if timeout(LAST, child.wait()).await.is_err() {
+            let _ = child.kill().await;
+        }
+    }
 }
 
 /// The file of a program: as it is named where that is a path, else the first of this name in the folders of `path`.
@@ -193,7 +228,6 @@ pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     let found = std::fs::metadata(file);
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

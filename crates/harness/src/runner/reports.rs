@@ -3,7 +3,22 @@
 use std::collections::VecDeque;
 
 use chorus_core::model::wake::ReportResult;
-use chorus_wire::attention::wake::WakeReport;
+use chorus_wire::attention::wake::{Wake, WakeReport};
+
+/// A report on a wake, without details.
+pub(super) fn report(wake: &Wake, result: ReportResult) -> WakeReport {
+    WakeReport {
+        wake_id: wake.wake_id.clone(),
+        fence: wake.fence,
+        lane: None,
+        result: result.into(),
+        why: None,
+        evidence: None,
+        deferred_until: None,
+        resume_id: None,
+        lines: None,
+    }
+}
 
 /// Reports kept while the host is away. A wake ends after a few dozen.
 const KEPT: usize = 64;

@@ -12,4 +12,5 @@ mod libraries;
 mod programs;
 mod runtimes;
 mod setup;
+mod wake;
 mod webhooks;

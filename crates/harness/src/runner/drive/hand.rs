@@ -3,52 +3,53 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use tokio::sync::{mpsc, oneshot};
 
-use super::super::Seat;
-use super::super::program::Program;
 use super::Driven;
-use crate::lanes::flags::{Begin, CommandLine, Launch};
+use crate::lanes::flags::CommandLine;
 use crate::lanes::terminal::{Ended, Started, Starter, Typed, Typist};
-use crate::lanes::{Kind, LaneContext, acp};
-use crate::terminal::injection::{Plan, Profile};
-use crate::terminal::{Injected, TerminalHandle};
+use crate::lanes::{Kind, LaneContext};
+use crate::runner::program::Program;
+use crate::runner::seat::Seat;
+use crate::terminal::{Gate, Injected, Plan, Profile, Refusal, TerminalHandle};
 
 /// After Enter, a program that tells nothing of itself shows within this time that it works.
-const SHOWS: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(100);
+const SHOWS: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The runner's hand on its program.
 #[derive(Clone, Debug)]
-pub(super) struct Hand {
-    pub(super) terminal: Seat,
-    pub(super) program: Program,
-    pub(super) to: mpsc::Sender<Driven>,
+pub(in crate::runner) struct Hand {
+    pub(in crate::runner) terminal: Seat,
+    pub(in crate::runner) program: Program,
+    pub(in crate::runner) to: mpsc::Sender<Driven>,
+    /// An operator insists although a person is typing.
+    pub(in crate::runner) force: bool,
 }
 
-/// What a [`LaneContext`] borrows.
-pub(super) struct Context {
+/// What a [`LaneContext`] borrows, as it is now.
+pub(super) struct Surroundings {
     home: PathBuf,
     claude_config: Option<PathBuf>,
     session: Option<String>,
     process: Option<u32>,
-    url: String,
 }
 
 impl Hand {
-    pub(super) fn context(&self) -> Context {
-        let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        Context {
+    pub(super) fn surroundings(&self) -> Surroundings {
+        let variable =
+            |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        Surroundings {
             home: variable("HOME").unwrap_or_else(|| "/".into()),
             claude_config: variable("CLAUDE_CONFIG_DIR"),
             session: self.program.resume_id(),
-            process: self.terminal.get().filter(TerminalHandle::is_alive).map(|t| t.pid()),
-            url: self.program.mcp_url(),
+            process: self.terminal.get().map(|terminal| terminal.pid()),
         }
     }
 
-    pub(super) async fn acp_runs(&self) -> bool {
-        self.program.acp.is_running()
+    pub(super) fn gate(&self) -> Gate {
+        Gate { force: self.force, ..Gate::default() }
     }
 
     fn profile(&self) -> Profile {
@@ -61,10 +62,10 @@ impl Hand {
     }
 }
 
-impl Context {
+impl Surroundings {
     pub(super) fn lanes<'a>(&'a self, hand: &'a Hand) -> LaneContext<'a, Hand> {
         LaneContext {
-            launch: Launch { begin: Begin::AsUser { id: "" }, ..hand.program.flags(&self.url) },
+            launch: hand.program.flags(),
             folder: hand.program.folder(),
             home: &self.home,
             claude_config: self.claude_config.as_deref(),
@@ -72,7 +73,7 @@ impl Context {
             process: self.process,
             session: self.session.as_deref(),
             command: None,
-            acp: &hand.program.acp,
+            seats: &hand.program.seats,
             terminal: hand,
         }
     }
@@ -83,26 +84,28 @@ impl Typist for Hand {
         let Some(terminal) = self.terminal.get() else {
             return Typed::Refused("not_running".to_owned());
         };
-        let before = terminal.screen();
-        match terminal.inject(Plan::new(self.profile(), text)).await {
+        match terminal.inject(Plan::new(self.profile(), text, self.gate())).await {
             Injected::Typed => {
                 let is_silent = matches!(self.program.kind, Kind::Other | Kind::Acp);
-                let seen = if is_silent { shows(&terminal, &before).await } else { None };
+                let seen = if is_silent { shows(&terminal).await } else { None };
                 Typed::Typed { seen }
             }
             Injected::Stopped => Typed::Stopped,
-            Injected::Refused(why) => Typed::Refused(why.name().to_owned()),
+            Injected::Refused(Refusal::Exited) => Typed::Refused("exited".to_owned()),
+            Injected::Refused(Refusal::Draft) => Typed::Refused("a draft is in the prompt box".to_owned()),
+            Injected::Refused(Refusal::Typing) => Typed::Refused("a person is typing".to_owned()),
         }
     }
 }
 
-/// Whether a program that tells nothing of itself prints more than what was typed.
-async fn shows(terminal: &TerminalHandle, before: &str) -> Option<String> {
+/// Whether a program that tells nothing of itself goes on printing after what was typed has been echoed.
+async fn shows(terminal: &TerminalHandle) -> Option<String> {
+    let echoed = terminal.screen();
     let shown = async {
         loop {
             tokio::time::sleep(LOOK).await;
-            if terminal.screen() != before && terminal.quiet_for() < LOOK * 2 {
-                return "it prints".to_owned();
+            if terminal.screen() != echoed {
+                return "it prints an answer".to_owned();
             }
         }
     };
@@ -114,15 +117,15 @@ impl Starter for Hand {
         let prepared = self.program.ready(line).await.map_err(|why| why.to_string())?;
         let (started, answer) = oneshot::channel();
         let ask = Driven::Start { launch: prepared.launch, started };
-        self.to.send(ask).await.map_err(|_| "the runner has gone".to_owned())?;
-        let gone = |_| "the runner has gone".to_owned();
-        let terminal = answer.await.map_err(gone)?.map_err(|why| why.to_string())?;
+        let gone = || "the runner has gone".to_owned();
+        self.to.send(ask).await.map_err(|_| gone())?;
+        let terminal = answer.await.map_err(|_| gone())?.map_err(|why| why.to_string())?;
+        let process = terminal.pid();
         let (end, ended) = oneshot::channel();
-        let (process, watched) = (terminal.pid(), terminal);
         tokio::spawn(async move {
-            let exit = watched.exited().await;
+            let exit = terminal.exited().await;
             // A lane that has gone on does not listen any more.
-            let _ = end.send(Ended { code: Some(i32::from(exit.code)), screen: watched.screen() });
+            let _ = end.send(Ended { code: Some(i32::from(exit.code)), screen: terminal.screen() });
         });
         Ok(Started { process: Some(process), ended })
     }
@@ -133,7 +136,8 @@ impl Starter for Hand {
 
     fn stop(&self) {
         if let Some(terminal) = self.terminal.get() {
-            terminal.signal(nix::sys::signal::Signal::SIGHUP);
+            // One that has just ended needs no telling.
+            let _ = terminal.signal(Signal::SIGHUP);
         }
     }
 }
