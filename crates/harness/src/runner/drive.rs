@@ -31,6 +31,9 @@ use hand::Hand;
 /// How often it is looked at again whether a person has stopped typing, and for how long.
 const AGAIN: Duration = Duration::from_secs(5);
 const DEFERRED: Duration = Duration::from_secs(60);
+/// A program that was started has its session within this time.
+const OPENS: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(100);
 /// A program that has printed something this lately may be in a turn.
 const BUSY: Duration = Duration::from_secs(1);
 /// A turn of a program that tells nothing of itself has ended when it printed nothing for this long.
@@ -147,7 +150,7 @@ impl Drive {
             Ok(notes) => notes,
             Err(error) => return self.gives_up(&format!("cannot keep notes: {error}")).await,
         };
-        let mut passed = Vec::new();
+        let (mut passed, begun) = (Vec::new(), Instant::now());
         self.start_plain().await;
         loop {
             self.take_mail();
@@ -192,6 +195,14 @@ impl Drive {
                         {
                             note.withdraw(lane);
                             self.keep(&notes, &note);
+                        }
+                        // A program that has just started has no session yet.
+                        Outcome::Failed { why }
+                            if why.reason == Reason::NoThread && begun.elapsed() < OPENS =>
+                        {
+                            note.withdraw(lane);
+                            self.keep(&notes, &note);
+                            sleep(LOOK).await;
                         }
                         Outcome::Failed { why } => {
                             if why.reason == Reason::SessionLost {

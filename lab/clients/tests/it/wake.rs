@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use chorus_clients::kit::{self, Kit};
 use chorus_clients::model::{Cue, Model};
@@ -16,6 +17,9 @@ use crate::house::{House, binary};
 
 /// What a person has half typed.
 const DRAFT: &str = "half-typed-draft";
+
+/// An answer takes a few seconds; a program that starts first takes more.
+const ANSWER: Duration = Duration::from_secs(25);
 
 /// A person at a terminal in a project's folder, and a host elsewhere on the machine.
 struct Desk {
@@ -101,17 +105,20 @@ impl Desk {
     }
 
     /// Posts a question, and waits until it is answered; what the host knows of it.
-    async fn asks(&self, question: &str) -> Value {
+    async fn asks(&self, question: &str, seen: &TerminalHandle) -> Value {
         let posted = self.house.json(&["post", "general", &format!("@project {question}")]);
         let event = posted["event_id"].as_str().unwrap().to_owned();
         let mut why = Value::Null;
-        eventually("it is answered", async || {
+        let answered = eventually("it is answered", async || {
             why = self.house.json(&["why", &event]);
             let receipt = &why["told"][0]["receipt"];
             assert_ne!(receipt["state"], "dead", "{why}");
-            receipt["disposition"] == "responded"
-        })
-        .await;
+            // A quick program answers before it has shown that it is awake.
+            receipt["disposition"] == "responded" && confirmed(&why).is_some()
+        });
+        if tokio::time::timeout(ANSWER, answered).await.is_err() {
+            panic!("not answered: {why:#}\n{}", seen.screen());
+        }
         why
     }
 
@@ -123,9 +130,12 @@ impl Desk {
 
 /// The lane that woke the program.
 fn lane(why: &Value) -> &str {
-    let attempts = why["wakes"][0]["attempts"].as_array().unwrap();
-    let confirmed = attempts.iter().find(|attempt| attempt["result"] == "confirmed");
-    confirmed.unwrap_or_else(|| panic!("{why:#}"))["lane"].as_str().unwrap()
+    confirmed(why).unwrap()["lane"].as_str().unwrap()
+}
+
+fn confirmed(why: &Value) -> Option<&Value> {
+    let attempts = why["wakes"][0]["attempts"].as_array()?;
+    attempts.iter().rfind(|attempt| attempt["result"] == "confirmed")
 }
 
 async fn is_woken_and_comes_back(program: &str, live: &str) {
@@ -137,7 +147,7 @@ async fn is_woken_and_comes_back(program: &str, live: &str) {
     let seen = terminal.handle();
     desk.is_ready(&seen).await;
 
-    let why = desk.asks(first).await;
+    let why = desk.asks(first, &seen).await;
     assert_eq!(lane(&why), live, "{why:#}");
     assert_eq!(desk.said("CI is green"), 1);
     eventually("the person sees the turn", async || seen.screen().contains("DONE")).await;
@@ -154,7 +164,7 @@ async fn is_woken_and_comes_back(program: &str, live: &str) {
         all.iter().any(|one| one["member"] == "project" && one["connected"] == true)
     })
     .await;
-    let why = desk.asks(second).await;
+    let why = desk.asks(second, &seen).await;
     assert_eq!(lane(&why), "resume", "{why:#}");
     assert_eq!(desk.said("still green"), 1);
     let asked = desk.model.asked();
