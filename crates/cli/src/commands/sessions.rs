@@ -26,7 +26,7 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
     let wakes = client.wakes(&ListWakes::default()).await?;
     let shown = Shown { sessions, wakes };
     context.print.show(&shown, |all| {
-        let mut text = list(&all.sessions.sessions);
+        let mut text = list(&all.sessions.sessions).trim_end().to_owned();
         for wake in newest(&all.sessions.sessions, &all.wakes.wakes) {
             text.push_str(&format!("\n{}", lines::wake(wake)));
         }
@@ -53,13 +53,19 @@ fn list(sessions: &[Session]) -> String {
     let rows: Vec<_> = sessions
         .iter()
         .map(|session| {
-            let ago = span(now.saturating_sub(session.seen_at.0.0).max(0));
+            let known = match session.connected {
+                true => "connection".to_owned(),
+                false => {
+                    let ago = span(now.saturating_sub(session.seen_at.0.0).max(0));
+                    format!("{}, {ago} ago", line(&session.proof))
+                }
+            };
             vec![
                 session.id.clone(),
                 line(&session.member),
                 line(&session.runtime),
                 state(session).to_owned(),
-                format!("{}, {ago} ago", line(&session.proof)),
+                known,
                 session.folder.as_deref().map(line).unwrap_or_default(),
             ]
         })

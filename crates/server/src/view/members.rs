@@ -3,7 +3,8 @@
 use chorus_core::model::attention::Told as CoreTold;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::ids::{MemberKey, Prefix, Timestamp};
-use chorus_core::model::member::{self, MemberKind};
+use chorus_core::model::member::{self, MemberKind, SessionStatus};
+use chorus_core::model::wake::WakeState;
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::Told;
@@ -67,7 +68,12 @@ pub(crate) fn session(
         folder: session.folder.as_deref().map(str::to_owned),
         resume_id: session.resume_id.as_deref().map(str::to_owned),
         connected: session.connected,
-        status: session.status_at(now).into(),
+        status: match directory.open_wake(session.key).map(|wake| wake.state) {
+            // The turn that it was woken for runs.
+            Some(WakeState::Running) => SessionStatus::Active,
+            _ => session.status_at(now),
+        }
+        .into(),
         proof: session.proof.name().to_owned(),
         seen_at: session.seen_at.into(),
     }

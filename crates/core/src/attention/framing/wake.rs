@@ -129,7 +129,7 @@ pub fn frame_summary(
 
 fn places_into(places: &[WakePlace<'_>], out: &mut String) {
     if named_into(places, task_into, out) > 0 {
-        line_into("read", &["chat.list_events, unsettled true"], out);
+        line_into("read", &["chat_list_events, unsettled true"], out);
     }
 }
 
@@ -166,7 +166,7 @@ fn task_into(place: &WakePlace<'_>, out: &mut String) {
         Some(thread) => ["read_messages, thread_id ", thread, ", since_seq ", &after],
         None => {
             let id = place.conversation_id;
-            ["chat.list_events, conversation ", id, ", afterSequence ", &after]
+            ["chat_list_events, conversation ", id, ", afterSequence ", &after]
         }
     };
     line_into("read", &[&read.concat(), ", through ", &through], out);
@@ -174,7 +174,7 @@ fn task_into(place: &WakePlace<'_>, out: &mut String) {
         Some(thread) => ["post_message, thread_id ", thread, ", in_reply_to the message's id"],
         None => {
             let id = place.conversation_id;
-            ["chat.send_message, target.conversation ", id, ", inReplyTo the event's id"]
+            ["chat_send_message, target.conversation ", id, ", inReplyTo the event's id"]
         }
     };
     line_into("answer", &[&answer.concat()], out);

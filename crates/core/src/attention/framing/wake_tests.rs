@@ -50,8 +50,8 @@ fn a_wake_says_what_to_read_and_how_to_answer() {
         "place: thread th_2 (Deploy)",
         "read: read_messages, thread_id th_2, since_seq 3, through 7",
         "answer: post_message, thread_id th_2, in_reply_to the message's id",
-        "read: chat.list_events, conversation ch_1, afterSequence 3, through 7",
-        "answer: chat.send_message, target.conversation ch_1, inReplyTo the event's id",
+        "read: chat_list_events, conversation ch_1, afterSequence 3, through 7",
+        "answer: chat_send_message, target.conversation ch_1, inReplyTo the event's id",
         "[evt_9 th_2 human:alice must_respond] can you look?",
         "    soon",
     ] {
