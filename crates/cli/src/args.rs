@@ -52,8 +52,6 @@ commands! {
         Login = login;
         /// Run an agent's harness here
         Join = join;
-        /// Run codex, claude, gemini or another program as an agent that its mail wakes
-        Run = run;
         /// The host, who is here, and what waits for you
         Status = status;
         /// Channels and who is in them
@@ -99,10 +97,6 @@ commands! {
         Agents = agents;
         /// The live runs of agents
         Sessions = sessions;
-        /// Show the program of an agent that runs on this machine
-        Attach = attach;
-        /// End the program of an agent on this machine, and what wakes it
-        Stop = stop;
         /// Bring an agent that sleeps back to messages that wait for it
         Wake = wake;
         /// Speak MCP here, or print the settings of programs that do

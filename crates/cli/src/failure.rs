@@ -57,11 +57,6 @@ impl Failure {
         Self { quiet: true, exit: 0, ..Self::new(Code::Internal, "standard output was closed") }
     }
 
-    /// The program that was run here ended with this code, and has said what it had to say.
-    pub(crate) fn exited(code: u8) -> Self {
-        Self { quiet: true, exit: code, ..Self::new(Code::Internal, "the program failed") }
-    }
-
     /// What is wrong was the command's answer, and stands above.
     pub(crate) fn told() -> Self {
         Self { quiet: true, ..Self::new(Code::Internal, "see above") }

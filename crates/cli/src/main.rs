@@ -21,7 +21,6 @@ mod print;
 mod printer;
 mod profiles;
 mod progress;
-mod runners;
 mod short_ids;
 mod terminal;
 mod values;

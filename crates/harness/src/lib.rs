@@ -10,7 +10,6 @@
 pub mod journal;
 pub mod lanes;
 pub mod options;
-pub mod runner;
 pub mod runtime;
 pub mod terminal;
 pub mod turns;

@@ -123,7 +123,19 @@ async fn seat(options: &Options, named: &[String], context: &Context) -> Result 
     };
     Journal::may_belong_to(&options.state, &workspace)
         .map_err(|e| Failure::new(Code::Conflict, e.to_string()))?;
-    for title in put_into_channels(&client, agent, named).await? {
+    let is_new = lookup::agent(&client, agent).await?.is_none();
+    if !is_new && named.is_empty() {
+        return Ok(());
+    }
+    let channels = lookup::channels_or_general(&client, named).await?;
+    let operators = |failure: Failure| asks_operator(failure, agent);
+    if is_new {
+        lookup::make_agent(&client, agent).await.map_err(operators)?;
+    }
+    for channel in channels {
+        let seated = client.seat(&channel, agent, &SeatPut::default()).await;
+        seated.map_err(|error| operators(error.into()))?;
+        let title = lookup::shown(&client.channel(&channel).await?);
         context.print.note(&format!(
             "{agent} is in {title}; ask it there: chorus post '{title}' '@{agent} …'"
         ));
@@ -131,33 +143,8 @@ async fn seat(options: &Options, named: &[String], context: &Context) -> Result 
     Ok(())
 }
 
-/// Puts the agent, which is made when it is new, into the channels that were named; one that is new into #general when
-/// none was. Gives the titles of those that it was put into.
-pub(super) async fn put_into_channels(
-    client: &Client,
-    agent: &str,
-    named: &[String],
-) -> Result<Vec<String>> {
-    let is_new = lookup::agent(client, agent).await?.is_none();
-    if !is_new && named.is_empty() {
-        return Ok(Vec::new());
-    }
-    let channels = lookup::channels_or_general(client, named).await?;
-    let operators = |failure: Failure| asks_operator(failure, agent);
-    if is_new {
-        lookup::make_agent(client, agent).await.map_err(operators)?;
-    }
-    let mut titles = Vec::new();
-    for channel in channels {
-        let seated = client.seat(&channel, agent, &SeatPut::default()).await;
-        seated.map_err(|error| operators(error.into()))?;
-        titles.push(lookup::shown(&client.channel(&channel).await?));
-    }
-    Ok(titles)
-}
-
 /// Says who may do what the caller may not.
-pub(super) fn asks_operator(failure: Failure, agent: &str) -> Failure {
+fn asks_operator(failure: Failure, agent: &str) -> Failure {
     let agent = shown(agent);
     failure.next_if(&[Code::InsufficientAuthority, Code::Forbidden], || {
         format!(
@@ -274,7 +261,7 @@ async fn issue(agent: &str, operator: &Client) -> Result<String> {
 }
 
 /// A folder's name for a member id, which may hold anything.
-pub(super) fn folder_of(agent: &str) -> String {
+fn folder_of(agent: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut name = String::new();
     for c in agent.chars() {
@@ -288,7 +275,7 @@ pub(super) fn folder_of(agent: &str) -> String {
 }
 
 /// Whole, so that the same folder is the same wherever the command was typed.
-pub(super) fn working_folder(given: Option<&Path>) -> Result<PathBuf> {
+fn working_folder(given: Option<&Path>) -> Result<PathBuf> {
     let folder = given.unwrap_or(Path::new("."));
     let whole = folder.canonicalize().ok().filter(|folder| folder.is_dir());
     whole.ok_or_else(|| {

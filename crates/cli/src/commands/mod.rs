@@ -61,11 +61,8 @@ pub(crate) mod man;
 pub(crate) mod restore;
 
 pub(crate) mod c2a;
-pub(crate) mod attach;
 pub(crate) mod join;
 pub(crate) mod mcp;
-pub(crate) mod run;
-pub(crate) mod stop;
 
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
