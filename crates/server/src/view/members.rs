@@ -52,23 +52,19 @@ pub(crate) fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
 }
 
 /// As of `now`: what was not proved lately counts as offline.
-pub(crate) fn session(
-    directory: &Directory,
-    session: &member::Session,
-    now: Timestamp,
-) -> Session {
+pub(crate) fn session(directory: &Directory, session: &member::Session, now: Timestamp) -> Session {
     Session {
         id: session.uid.show(Prefix::Session),
         member: id(directory, session.member),
         runtime: session.runtime.to_string(),
         managed: session.managed,
         resumable: session.resumable,
-        runner: session.runner,
+        runner: Some(session.runner),
         folder: session.folder.as_deref().map(str::to_owned),
         resume_id: session.resume_id.as_deref().map(str::to_owned),
         connected: session.connected,
-        status: session.status_at(now).into(),
-        proof: session.proof.name().to_owned(),
+        status: Some(session.status_at(now).into()),
+        proof: Some(session.proof.name().to_owned()),
         seen_at: session.seen_at.into(),
     }
 }
