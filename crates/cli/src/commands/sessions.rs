@@ -27,11 +27,19 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
     let shown = Shown { sessions, wakes };
     context.print.show(&shown, |all| {
         let mut text = list(&all.sessions.sessions).trim_end().to_owned();
+        // A path is as long as it is: in a column of its own no row would fit a line.
+        for (session, folder) in folders(&all.sessions.sessions) {
+            text.push_str(&format!("\n{} works in {}", session.id, line(folder)));
+        }
         for wake in newest(&all.sessions.sessions, &all.wakes.wakes) {
             text.push_str(&format!("\n{}", lines::wake(wake)));
         }
         text
     })
+}
+
+fn folders(sessions: &[Session]) -> impl Iterator<Item = (&Session, &str)> {
+    sessions.iter().filter_map(|session| Some((session, session.folder.as_deref()?)))
 }
 
 /// The newest wake of each session; the host gives the newest first.
@@ -42,7 +50,7 @@ fn newest<'a>(sessions: &'a [Session], wakes: &'a [Wake]) -> impl Iterator<Item 
 /// How it is, in a word; of one that is connected nobody asks whether it could be resumed.
 fn state(session: &Session) -> &'static str {
     match (session.connected, session.resumable) {
-        (true, _) => session.status.name(),
+        (true, _) => session.status.map_or("connected", |status| status.name()),
         (false, true) => "resumable",
         (false, false) => "gone",
     }
@@ -57,7 +65,7 @@ fn list(sessions: &[Session]) -> String {
                 true => "connection".to_owned(),
                 false => {
                     let ago = span(now.saturating_sub(session.seen_at.0.0).max(0));
-                    format!("{}, {ago} ago", line(&session.proof))
+                    format!("{}, {ago} ago", session.proof.as_deref().map(line).unwrap_or_default())
                 }
             };
             vec![
@@ -66,13 +74,12 @@ fn list(sessions: &[Session]) -> String {
                 line(&session.runtime),
                 state(session).to_owned(),
                 known,
-                session.folder.as_deref().map(line).unwrap_or_default(),
             ]
         })
         .collect();
     table(
         "no sessions; an agent has one once it has joined: chorus run codex, chorus join --agent ID …",
-        &["SESSION", "MEMBER", "RUNTIME", "STATE", "KNOWN BY", "FOLDER"],
+        &["SESSION", "MEMBER", "RUNTIME", "STATE", "KNOWN BY"],
         &rows,
     )
 }

@@ -53,10 +53,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     context.print.show(&opened, |opened| match &opened.wake {
         None => format!("nothing there waits for {}: it was not woken", line(&member)),
         Some(wake) => match wake.state.as_str() {
-            "pending" => format!(
-                "{} has no runner connected; it is woken when one connects: chorus run …",
-                line(&member)
-            ),
+            "pending" => {
+                format!("{} has no runner connected; it is woken when one connects", line(&member))
+            }
             _ => lines::wake(wake),
         },
     })

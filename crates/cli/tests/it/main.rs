@@ -29,4 +29,5 @@ mod shell;
 mod signing_in;
 mod tls;
 mod turns;
+mod wakes;
 mod workspace;

@@ -145,9 +145,7 @@ async fn notifications_both_ways_and_requests_that_only_the_connection_answers()
     let (connection, mut incoming) = open(&url).await.unwrap();
     assert!(matches!(incoming.recv().await, Some(Incoming::Cancelled(c)) if c.event_id.is_some()));
     assert!(matches!(incoming.recv().await, Some(Incoming::Typing(t)) if t.typing));
-    assert!(
-        matches!(incoming.recv().await, Some(Incoming::Wake(w)) if w.wake_id == "wake_1")
-    );
+    assert!(matches!(incoming.recv().await, Some(Incoming::Wake(w)) if w.wake_id == "wake_1"));
     let progress = Progress {
         progress_token: Id::from("evt_1"),
         progress: 1.into(),

@@ -261,6 +261,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(queries::Droppable { conversation }),
         boxed(queries::Turns { conversation }),
         boxed(queries::Wakes { session: None, event: on.then_some(event) }),
+        boxed(wakes::RunnerListens { session }),
         boxed(wakes::Trigger { thread: dice.of(&[thread, conversation]), target: dice.of(&["scout", "writer", "alice", "nobody"]).into(), reason: text.to_string(), prompt: on.then(|| text.to_string()), force: dice.below(4) == 0 }),
         boxed(wake_report),
         boxed(say),

@@ -239,7 +239,7 @@ fn what_waited_while_no_runner_was_there_wakes_the_next_one() {
 
 // covers: THR-516
 #[test]
-fn without_a_runner_for_five_minutes_a_wake_is_a_dead_letter() {
+fn without_a_runner_for_four_minutes_a_wake_is_a_dead_letter() {
     let (mut house, _) = sleeping();
     house.disconnect(SCOUT);
     house.pass(60_000);

@@ -1,5 +1,6 @@
 //! Trying a lane, looking it up and watching it: one place from which the runner reaches all of them.
 
+use std::future::Future;
 use std::time::SystemTime;
 
 use super::context::LaneContext;
@@ -10,9 +11,36 @@ use super::outcome::{
 use super::terminal::{Starter, Typist};
 use super::{acp, command, gemini_chats, pty, started};
 
-impl Lane {
+/// What a runner does by a lane.
+pub trait Waking {
     /// Brings the prompt in by this lane. Ends within half a minute, or with a command's end.
-    pub async fn try_wake<T: Typist + Starter>(
+    fn try_wake<T: Typist + Starter + Sync>(
+        self,
+        input: &WakeInput<'_>,
+        context: &LaneContext<'_, T>,
+    ) -> impl Future<Output = Outcome> + Send;
+
+    /// Looks whether an earlier message of this lane arrived: that with this id, begun at that time.
+    fn look_up<T: Typist + Starter + Sync>(
+        self,
+        message: &MessageId,
+        since: SystemTime,
+        input: &WakeInput<'_>,
+        context: &LaneContext<'_, T>,
+    ) -> impl Future<Output = Found> + Send;
+
+    /// Waits for the end of the turn that a wake by this lane started. Where nothing tells of it, it ends with the
+    /// program.
+    fn watch_end<T: Typist + Starter + Sync>(
+        self,
+        turn: &Turn,
+        input: &WakeInput<'_>,
+        context: &LaneContext<'_, T>,
+    ) -> impl Future<Output = TurnEnd> + Send;
+}
+
+impl Waking for Lane {
+    async fn try_wake<T: Typist + Starter + Sync>(
         self,
         input: &WakeInput<'_>,
         context: &LaneContext<'_, T>,
@@ -38,8 +66,7 @@ impl Lane {
         }
     }
 
-    /// Looks whether an earlier message of this lane arrived: that with this id, begun at that time.
-    pub async fn look_up<T: Typist + Starter>(
+    async fn look_up<T: Typist + Starter + Sync>(
         self,
         message: &MessageId,
         since: SystemTime,
@@ -66,9 +93,7 @@ impl Lane {
         }
     }
 
-    /// Waits for the end of the turn that a wake by this lane started. Where nothing tells of it, it ends with the
-    /// program.
-    pub async fn watch_end<T: Typist + Starter>(
+    async fn watch_end<T: Typist + Starter + Sync>(
         self,
         turn: &Turn,
         input: &WakeInput<'_>,

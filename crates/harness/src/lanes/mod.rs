@@ -5,8 +5,8 @@
 //! before it is sent ([`wake_note`]), so that it is looked up and not sent twice. Nothing is written into the user's own
 //! configuration ([`flags`]).
 //!
-//! A runner asks [`chooser::choose`], notes what it is about to send, calls [`Lane::try_wake`], and then
-//! [`Lane::watch_end`]; after a restart, [`Lane::look_up`].
+//! A runner (which is yet to be built on this) asks [`chooser::choose`], notes what it is about to send, calls [`Waking::try_wake`], and then
+//! [`Waking::watch_end`]; after a restart, [`Waking::look_up`].
 
 pub mod chooser;
 pub mod claude_inbox;
@@ -30,6 +30,7 @@ mod started;
 #[cfg(test)]
 mod tests;
 
+pub use attempt::Waking;
 pub use context::LaneContext;
 pub use outcome::{Found, Kind, Lane, MessageId, Outcome, Reason, Turn, TurnEnd, WakeInput, Why};
 pub use seats::{AcpSeat, CommandSeat, Seats};

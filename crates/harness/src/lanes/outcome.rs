@@ -6,54 +6,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// A way to bring a prompt into a program, the gentlest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lane {
-    /// Codex's app-server socket: `turn/start` and `turn/steer`.
-    CodexSocket,
-    /// The inbox socket of a Claude Code session.
-    ClaudeInbox,
-    /// The Agent Client Protocol over the standard streams of an agent without a terminal.
-    Acp,
-    /// Keys into the supervised terminal.
-    Pty,
-    /// The program's own session, gone on with in a terminal of the runner's.
-    Resume,
-    /// A new session that begins with the summary.
-    NewSession,
-    /// A command of the user's.
-    Command,
-}
-
-impl Lane {
-    /// All of them, in the order in which they are tried.
-    pub const ALL: [Self; 7] = [
-        Self::CodexSocket,
-        Self::ClaudeInbox,
-        Self::Acp,
-        Self::Pty,
-        Self::Resume,
-        Self::NewSession,
-        Self::Command,
-    ];
-
-    /// Its name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CodexSocket => "codex_socket",
-            Self::ClaudeInbox => "claude_inbox",
-            Self::Acp => "acp",
-            Self::Pty => "pty",
-            Self::Resume => "resume",
-            Self::NewSession => "new_session",
-            Self::Command => "command",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|lane| lane.name() == name)
-    }
-}
+pub use chorus_core::model::wake::Lane;
 
 /// Which program it is, as far as lanes differ by that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -257,7 +210,7 @@ impl Outcome {
 /// What a look for an earlier message found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It is there. Its turn may have ended since; [`Lane::watch_end`] tells.
+    /// It is there. Its turn may have ended since; `watch_end` tells.
     There { evidence: String, turn: Turn },
     /// The program surely does not have it.
     Absent,
@@ -330,14 +283,6 @@ mod tests {
         assert_ne!(input.message(), WakeInput { fence: 3, ..input }.message());
         assert_ne!(input.message(), WakeInput { wake: "wake_2", ..input }.message());
         assert_ne!(input.message(), WakeInput { prompt: "read th_2", ..input }.message());
-    }
-
-    #[test]
-    fn every_lane_is_found_by_its_name() {
-        for lane in Lane::ALL {
-            assert_eq!(Lane::named(lane.name()), Some(lane));
-        }
-        assert_eq!(Lane::named("telepathy"), None);
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl WakeNote {
         let sent = note["sent"].as_array()?.iter().map(|sent| {
             Some(Sent {
                 fence: u32::try_from(sent["fence"].as_u64()?).ok()?,
-                lane: Lane::named(sent["lane"].as_str()?)?,
+                lane: Lane::from_name(sent["lane"].as_str()?)?,
                 message: sent["message"].as_str()?.to_owned(),
                 at: UNIX_EPOCH + Duration::from_millis(sent["atMs"].as_u64()?),
                 end: ENDS.into_iter().find(|end| end_name(*end) == sent["end"])?,

@@ -3,7 +3,10 @@
 //! It lives for one wake of the host, through all its fences. After a turn has ended it waits for what the host makes of
 //! that: another fence, more mail, or the end, by which it is dropped.
 
+mod driver;
 mod hand;
+mod turn_end;
+mod words;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,22 +14,21 @@ use std::time::Duration;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::wake::ReportResult;
 use chorus_wire::attention::wake::{Wake, WakeReport};
-use chorus_wire::named::Named;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-use super::program::Program;
 use super::reports;
-use super::seat::Seat;
 use crate::clock::Clock;
 use crate::lanes::chooser::{self, Choice, End, Known, Next, Socket, Typing};
 use crate::lanes::wake_note::{WakeNote, WakeNotes};
 use crate::lanes::{
-    Found, Kind, Lane, LaneContext, Outcome, Reason, Turn, TurnEnd, WakeInput, Why,
+    Waking, Found, Kind, Lane, LaneContext, Outcome, Reason, Turn, TurnEnd, WakeInput, Why,
 };
 use crate::terminal::{Launch, TerminalHandle};
+pub(super) use driver::Driver;
 use hand::Hand;
+use turn_end::ended;
+use words::{bounded, not_taken};
 
 /// How often it is looked at again whether a person has stopped typing, and for how long.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -36,69 +38,14 @@ const OPENS: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(100);
 /// A program that has printed something this lately may be in a turn.
 const BUSY: Duration = Duration::from_secs(1);
-/// A turn of a program that tells nothing of itself has ended when it printed nothing for this long.
-const STILL: Duration = Duration::from_secs(10);
 /// Lines of the screen that go into a report.
 const LINES: usize = 40;
-/// Bytes of them.
-const LINES_BYTES: usize = 4_096;
 
 /// What the task asks of the runner.
 pub(super) enum Driven {
     Report(WakeReport),
     /// Start this in the runner's terminal.
     Start { launch: Launch, started: oneshot::Sender<std::io::Result<TerminalHandle>> },
-}
-
-/// The task of a wake.
-pub(super) struct Driver {
-    wake: String,
-    more: mpsc::UnboundedSender<Wake>,
-    /// What is said as a sign of life; nothing while it waits for the host.
-    life: Arc<Mutex<Option<WakeReport>>>,
-    task: JoinHandle<()>,
-}
-
-impl Driver {
-    pub(super) fn spawn(
-        wake: Wake,
-        program: Program,
-        terminal: Seat,
-        to: mpsc::Sender<Driven>,
-        clock: Clock,
-    ) -> Self {
-        let (more, mail) = mpsc::unbounded_channel();
-        let life = Arc::new(Mutex::new(Some(reports::report(&wake, ReportResult::Working))));
-        let id = wake.wake_id.clone();
-        let hand = Hand { terminal, program, to: to.clone(), force: wake.force };
-        let drive =
-            Drive { wake, hand, to, mail, life: life.clone(), clock, deferred: None, steered: None };
-        Self { wake: id, more, life, task: tokio::spawn(drive.run()) }
-    }
-
-    pub(super) fn is_of(&self, wake: &str) -> bool {
-        self.wake == wake
-    }
-
-    /// Takes the same wake with another fence, or with more mail.
-    pub(super) fn more(&self, wake: Wake) {
-        // A task that has panicked is replaced when the lease has run out.
-        let _ = self.more.send(wake);
-    }
-
-    pub(super) fn life(&self) -> Option<WakeReport> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.task.is_finished()
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 struct Drive {
@@ -251,7 +198,7 @@ impl Drive {
         self.deferred = None;
         self.lives(ReportResult::Working, None);
         let mut report = self.report(ReportResult::Confirmed);
-        report.lane = on_wire(lane);
+        report.lane = Some(lane.into());
         report.evidence = Some(evidence.to_owned());
         report.why = Some(not_taken(passed)).filter(|why| !why.is_empty());
         report.resume_id = turn.session.clone();
@@ -281,7 +228,7 @@ impl Drive {
                             // The host did not hear of us in time. The turn runs.
                             self.lives(ReportResult::Working, None);
                             let mut report = self.report(ReportResult::Confirmed);
-                            report.lane = on_wire(lane);
+                            report.lane = Some(lane.into());
                             report.evidence = Some("the turn of the last fence runs".to_owned());
                             self.say(report).await;
                         }
@@ -291,7 +238,7 @@ impl Drive {
             }
         };
         let mut report = self.report(ReportResult::Ended);
-        report.lane = on_wire(lane);
+        report.lane = Some(lane.into());
         report.why = (!end.completed).then(|| "broken_off".to_owned());
         report.evidence = Some(end.evidence.clone());
         report.lines = self.lines(&end);
@@ -316,7 +263,7 @@ impl Drive {
         {
             // What has come in with it is taken up too.
             let mut report = self.report(ReportResult::Confirmed);
-            report.lane = on_wire(live);
+            report.lane = Some(live.into());
             report.evidence = Some(evidence);
             self.say(report).await;
         }
@@ -336,7 +283,7 @@ impl Drive {
             let until = self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
             self.lives(ReportResult::Deferred, Some(until));
             let mut report = self.report(ReportResult::Deferred);
-            report.lane = on_wire(lane);
+            report.lane = Some(lane.into());
             report.why = Some(reason.name().to_owned());
             report.deferred_until = Some(until.into());
             self.say(report).await;
@@ -350,7 +297,7 @@ impl Drive {
 
     async fn failed(&mut self, lane: Lane, result: ReportResult, why: &Why) {
         let mut report = self.report(result);
-        report.lane = on_wire(lane);
+        report.lane = Some(lane.into());
         report.why = Some(why.to_string());
         self.say(report).await;
     }
@@ -414,7 +361,7 @@ impl Drive {
     }
 
     fn skip(&self) -> Vec<Lane> {
-        self.wake.skip.iter().filter_map(|lane| Lane::named(lane.name())).collect()
+        self.wake.skip.iter().map(|lane| lane.0).collect()
     }
 
     /// Mail that came while nothing was sent is of the same prompt.
@@ -452,46 +399,6 @@ impl Drive {
     }
 }
 
-/// The end of a turn. A program that tells nothing of itself has ended it when it is still.
-async fn ended(
-    lane: Lane,
-    turn: &Turn,
-    input: &WakeInput<'_>,
-    lanes: &LaneContext<'_, Hand>,
-    hand: &Hand,
-) -> TurnEnd {
-    let still = async {
-        let is_silent = matches!(hand.program.kind, Kind::Other | Kind::Acp) && lane == Lane::Pty;
-        loop {
-            sleep(Duration::from_millis(500)).await;
-            let Some(terminal) = hand.terminal.get() else { continue };
-            if is_silent && terminal.quiet_for() >= STILL {
-                return TurnEnd { completed: true, evidence: "it prints nothing".to_owned(), last: String::new() };
-            }
-        }
-    };
-    let gone = async {
-        match hand.terminal.get() {
-            Some(terminal) if lane != Lane::Acp && lane != Lane::Command => {
-                terminal.exited().await;
-                // What it said last is read by the lane, which is given a moment.
-                sleep(Duration::from_secs(2)).await;
-            }
-            _ => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        end = lane.watch_end(turn, input, lanes) => end,
-        end = still => end,
-        () = gone => TurnEnd { completed: false, evidence: "the program has ended".to_owned(), last: String::new() },
-    }
-}
-
-/// The lane as the host calls it.
-fn on_wire(lane: Lane) -> Option<Named<chorus_core::model::wake::Lane>> {
-    chorus_core::model::wake::Lane::from_name(lane.name()).map(Into::into)
-}
-
 fn input(wake: &Wake) -> WakeInput<'_> {
     WakeInput {
         wake: &wake.wake_id,
@@ -499,18 +406,4 @@ fn input(wake: &Wake) -> WakeInput<'_> {
         prompt: &wake.prompt,
         summary: wake.summary.as_deref(),
     }
-}
-
-/// `codex_socket: no_socket; pty: person_typing`.
-fn not_taken(passed: &[(Lane, Reason)]) -> String {
-    let worth = passed.iter().filter(|(_, reason)| *reason != Reason::NotThisProgram);
-    let words: Vec<_> = worth.map(|(lane, reason)| format!("{}: {}", lane.name(), reason.name())).collect();
-    words.join("; ")
-}
-
-/// The end of a text that is too long for a report.
-fn bounded(text: &str) -> String {
-    let text = text.trim();
-    let from = text.ceil_char_boundary(text.len().saturating_sub(LINES_BYTES));
-    text[from..].to_owned()
 }

@@ -84,7 +84,9 @@ impl ExplanationService {
         let wakes = match self.wakes.of_event(caller, uid).await {
             Ok(wakes) => wakes,
             // An auditor sees events of conversations that it does not sit in.
-            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Unavailable) => Vec::new(),
+            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Unavailable) => {
+                Vec::new()
+            }
             Err(refusal) => return Err(refusal),
         };
         let open = standing.or(stored);

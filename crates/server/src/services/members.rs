@@ -142,7 +142,7 @@ impl MemberService {
                 let session = view::members::session(&directory, s, now);
                 chorus_wire::rest::sessions::Session { folder: None, resume_id: None, ..session }
             };
-            let sessions: Vec<_> = live.map(|s| shown(&**s)).collect();
+            let sessions: Vec<_> = live.map(|s| shown(s)).collect();
             let reach = directory.endpoints.get(&member.key).map(|endpoint| self.reach(endpoint));
             Agent {
                 member: view::members::member(&directory, member),

@@ -39,8 +39,8 @@ impl SessionService {
         let now = self.clock.now();
         let shown = directory.sessions.values().map(|session| {
             let mut shown = members::session(&directory, session, now);
-            let is_private = session.member != caller.by.member
-                && caller.by.authority < Authority::Orchestrator;
+            let is_private =
+                session.member != caller.by.member && caller.by.authority < Authority::Orchestrator;
             if is_private {
                 // Where it runs, and how it is resumed there, concerns its own machine.
                 (shown.folder, shown.resume_id) = (None, None);

@@ -83,11 +83,7 @@ impl WakeService {
     }
 
     /// `POST /v1/wakes`
-    pub(crate) async fn open(
-        &self,
-        caller: &Caller,
-        new: NewWake,
-    ) -> Result<OpenedWake, Refusal> {
+    pub(crate) async fn open(&self, caller: &Caller, new: NewWake) -> Result<OpenedWake, Refusal> {
         let thread = match new.thread.starts_with("ch_") {
             true => ids::conversation(&new.thread)?,
             false => ids::thread(&new.thread)?,
@@ -181,7 +177,8 @@ impl WakeService {
             let placed = wakes.into_iter().map(|wake| {
                 let mut places = Vec::new();
                 for place in &wake.threads {
-                    let Some(conversation) = readers.conversation_by_key(place.conversation)? else {
+                    let Some(conversation) = readers.conversation_by_key(place.conversation)?
+                    else {
                         continue;
                     };
                     let thread = match place.thread {

@@ -53,28 +53,24 @@ pub(crate) fn stream(directory: &Directory, stream: &member::Stream) -> Stream {
 }
 
 /// As of `now`: what was not proved lately counts as offline.
-pub(crate) fn session(
-    directory: &Directory,
-    session: &member::Session,
-    now: Timestamp,
-) -> Session {
+pub(crate) fn session(directory: &Directory, session: &member::Session, now: Timestamp) -> Session {
+    let status = match directory.open_wake(session.key).map(|wake| wake.state) {
+        // The turn that it was woken for runs.
+        Some(WakeState::Running) => SessionStatus::Active,
+        _ => session.status_at(now),
+    };
     Session {
         id: session.uid.show(Prefix::Session),
         member: id(directory, session.member),
         runtime: session.runtime.to_string(),
         managed: session.managed,
         resumable: session.resumable,
-        runner: session.runner,
+        runner: Some(session.runner),
         folder: session.folder.as_deref().map(str::to_owned),
         resume_id: session.resume_id.as_deref().map(str::to_owned),
         connected: session.connected,
-        status: match directory.open_wake(session.key).map(|wake| wake.state) {
-            // The turn that it was woken for runs.
-            Some(WakeState::Running) => SessionStatus::Active,
-            _ => session.status_at(now),
-        }
-        .into(),
-        proof: session.proof.name().to_owned(),
+        status: Some(status.into()),
+        proof: Some(session.proof.name().to_owned()),
         seen_at: session.seen_at.into(),
     }
 }

@@ -171,7 +171,8 @@ async fn the_examples_of_the_threads_protocol_are_taken_as_they_stand() {
         }
         let ids = [("th_01JXYZ", thread.as_str()), ("sess_rv_12", sess.as_str())];
         if tool == "trigger_participant" {
-            let said = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "fixed"});
+            let said =
+                json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "fixed"});
             call(&host, &executioner, &sessions[2], "post_message", &said.to_string()).await;
         }
         // A heartbeat names the session as its program does.

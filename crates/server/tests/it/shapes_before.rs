@@ -39,8 +39,9 @@ fn kinds(value: &Value) -> Value {
     }
 }
 
-/// What may get another entry: a new route, type or optional field breaks nobody.
-const GROWS: [&str; 4] = [".paths", ".schemas", ".$defs", ".properties"];
+/// What may get another entry: a new route, type or optional field breaks nobody, nor does a set of refusals that a new
+/// route shares with others.
+const GROWS: [&str; 5] = [".paths", ".components.responses", ".schemas", ".$defs", ".properties"];
 
 /// What a route may get: another method is another operation.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];

@@ -15,7 +15,12 @@ async fn runner(host: &TestHost, token: &str) -> Harness {
     host.connect_as(token, session).await
 }
 
-async fn report(runner: &mut Harness, wake: &Value, result: &str, more: Value) -> Result<Value, Value> {
+async fn report(
+    runner: &mut Harness,
+    wake: &Value,
+    result: &str,
+    more: Value,
+) -> Result<Value, Value> {
     let mut report = json!({"wakeId": wake["wakeId"], "fence": wake["fence"], "result": result});
     report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     runner.call("wake/report", report).await
@@ -45,7 +50,10 @@ async fn a_mention_wakes_the_program_and_its_answer_ends_the_wake() {
 
     let asked = host.say(&ann, &room, "@bot please look at CI").await;
     let wake = bot.wake().await;
-    assert_eq!((&wake["again"], &wake["force"], &wake["fence"]), (&json!(false), &json!(false), &json!(1)));
+    assert_eq!(
+        (&wake["again"], &wake["force"], &wake["fence"]),
+        (&json!(false), &json!(false), &json!(1))
+    );
     assert_eq!(wake["threads"][0]["conversationId"], room.as_str());
     let prompt = wake["prompt"].as_str().unwrap();
     assert!(prompt.contains(&room) && prompt.len() <= 8_192, "{prompt}");
@@ -117,7 +125,8 @@ async fn a_runner_that_is_gone_is_sent_its_wake_again_and_an_old_fence_is_stale(
     assert_eq!((&next["wakeId"], &next["fence"]), (&wake["wakeId"], &json!(2)));
     let stale = report(&mut bot, &wake, "confirmed", json!({"lane": "pty"})).await.unwrap_err();
     assert_eq!(stale["data"]["code"], "CONFLICT", "{stale}");
-    let none = json!({"wakeId": "wake_0192f0c1a2b37c4d8e5f60718293a4b5", "fence": 1, "result": "working"});
+    let none =
+        json!({"wakeId": "wake_0192f0c1a2b37c4d8e5f60718293a4b5", "fence": 1, "result": "working"});
     let none = bot.call("wake/report", none).await.unwrap_err();
     assert_eq!(none["data"]["code"], "NOT_FOUND", "{none}");
     let mut other = runner(&host, &ann).await;
@@ -172,7 +181,7 @@ async fn without_a_runner_a_wake_is_given_up_after_four_minutes() {
     assert_eq!(wakes["wakes"][0]["outcome"], "no_runner", "{wakes}");
 }
 
-// covers: THR-509
+// covers: THR-533, THR-534
 #[tokio::test]
 async fn a_trigger_is_refused_with_its_reason_and_changes_nothing() {
     let host = TestHost::open().await;

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-pub use crate::attention::entry::{Told, UnknownName};
 use super::wakes::Wake;
+pub use crate::attention::entry::{Told, UnknownName};
 use crate::named::Named;
 use crate::time::Time;
 

@@ -8,6 +8,7 @@ use serde_with::skip_serializing_none;
 use crate::named::Named;
 use crate::time::Time;
 
+/// What hosts did not always tell may be absent.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
@@ -19,17 +20,16 @@ pub struct Session {
     pub managed: bool,
     pub resumable: bool,
     /// Whether it is a runner's, which wakes the program when mail waits.
-    #[serde(default)]
-    pub runner: bool,
+    pub runner: Option<bool>,
     /// Where the program works.
     pub folder: Option<String>,
     /// The runtime's own id of the session, by which it can be resumed.
     pub resume_id: Option<String>,
     pub connected: bool,
     /// What it is doing: `active`, `idle` or `offline`.
-    pub status: Named<SessionStatus>,
+    pub status: Option<Named<SessionStatus>>,
     /// How that is known: by its `connection`, a `heartbeat`, or a `call` that it made.
-    pub proof: String,
+    pub proof: Option<String>,
     /// When that was last proved.
     pub seen_at: Time,
 }

@@ -2,9 +2,7 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::limits::{
-    KEY_BYTES, MAX_LIMIT, MAX_SUMMARIZED, MAX_WAIT_SECONDS, TRIGGER_PROMPT_BYTES,
-};
+use crate::limits::{KEY_BYTES, MAX_LIMIT, MAX_SUMMARIZED, MAX_WAIT_SECONDS, TRIGGER_PROMPT_BYTES};
 
 /// The one version of a message's fields so far.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -11,7 +11,7 @@ use chorus_clients::model::{CLOSING, Model, SILENT};
 use chorus_harness::lanes::flags::{Begin, Launch, command_line};
 use chorus_harness::lanes::terminal::Starter;
 use chorus_harness::lanes::{
-    Found, Kind, Lane, LaneContext, Outcome, Reason, Seats, Turn, WakeInput,
+    Found, Kind, Lane, LaneContext, Outcome, Reason, Seats, Turn, WakeInput, Waking,
 };
 use chorus_testing::eventually;
 use pty::Terminal;

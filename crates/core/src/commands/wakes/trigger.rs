@@ -263,12 +263,13 @@ impl Context<'_> {
             && directory.sessions.values().any(|session| reports(&session))
         {
             let why = format!(
-                "{id} reports itself, but nothing of Chorus runs it; start it with chorus run"
+                "{id} reports itself, but no runner runs it; it reads its messages when it calls"
             );
             return Refusal::new(Code::UnmanagedRuntime, why);
         }
-        let why =
-            format!("no runner of {id} is connected or was lately; start one with chorus run");
+        let why = format!(
+            "no runner of {id} is connected or was lately; its mail waits until one connects"
+        );
         Refusal::new(Code::WakeFailed, why)
     }
 }

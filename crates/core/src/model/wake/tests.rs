@@ -174,7 +174,7 @@ fn when_no_lane_served_because_a_person_typed_it_is_tried_again_in_a_minute() {
 }
 
 #[test]
-fn without_a_runner_for_five_minutes_it_is_given_up() {
+fn without_a_runner_for_four_minutes_it_is_given_up() {
     let mut wake = pending();
     let end = at(limits::WAKE_RUNNER_MS);
     assert_eq!(wake.due(false), Some(end));

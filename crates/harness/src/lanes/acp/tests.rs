@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::lanes::tests::{Desk, FakeTerminal};
-use crate::lanes::{Found, Lane};
+use crate::lanes::{Found, Lane, Waking};
 
 /// An agent that answers as ACP says; `prompt` is what it does with a prompt, and has its `$id`.
 fn agent(desk: &Desk, load: &str, prompt: &str) -> String {

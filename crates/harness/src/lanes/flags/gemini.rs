@@ -21,7 +21,7 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
         line.files = vec![PrivateFile { path, text: format!("{settings:#}\n") }];
     } else {
         line.notice = Some(
-            "gemini takes MCP servers only from its own settings: run `chorus connect gemini` once"
+            "gemini takes MCP servers only from its own settings: chorus mcp setup --for gemini"
                 .to_owned(),
         );
     }

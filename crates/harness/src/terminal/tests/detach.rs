@@ -1,3 +1,5 @@
+//! The keys that detach a viewer, and the frames between it and the terminal.
+
 use super::super::frames::{DetachKeys, Frame, read_frame, write_frame};
 use super::super::{Exit, Size};
 

@@ -1,3 +1,5 @@
+//! Text is typed into a real program whole, or not at all once a person has the keyboard.
+
 use std::sync::mpsc::channel;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! What counts as a key of a person, and what as an answer of their terminal.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! The bytes of a plan for each kind of program, and the gate before it.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! A program has a terminal, its exit is told, and it does not outlive its terminal.
+
 use super::super::{Exit, Signal, Size};
 use super::support::{shows, started};
 

@@ -1,3 +1,5 @@
+//! The model of the screen redraws what the program drew.
+
 use std::time::Instant;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Viewers over the socket: what they see, who answers, and whom they may not hold up.
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

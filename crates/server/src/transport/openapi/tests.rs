@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use chorus_wire::attention::tools::Defer;
-use chorus_wire::threads::SummarizeThread;
+use chorus_wire::threads::{HeartbeatSession, SummarizeThread};
 use chorus_wire::tool::{Arguments, Tool};
 use chorus_wire::tool_list;
 use schemars::generate::SchemaSettings;
@@ -77,8 +77,8 @@ fn every_tool_does_what_some_operation_does() {
     let likes = operations.iter().flat_map(|operation| operation.doc.same.iter());
     let done: Vec<&Tool> = likes.map(|like| like.tool).collect();
     let alone: Vec<&Tool> = tool_list::all().filter(|tool| !done.contains(tool)).collect();
-    // REST summarizes nothing, and puts nothing off.
-    assert_eq!(alone, [SummarizeThread::TOOL, Defer::TOOL]);
+    // REST summarizes nothing, puts nothing off, and no program that lives longer than a request calls it.
+    assert_eq!(alone, [SummarizeThread::TOOL, HeartbeatSession::TOOL, Defer::TOOL]);
 }
 
 #[test]

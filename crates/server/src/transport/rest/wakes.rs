@@ -5,13 +5,21 @@ use std::sync::Arc;
 use axum::extract::State;
 use chorus_core::model::error::Code;
 use chorus_wire::rest::wakes::{ListWakes, NewWake, OpenedWake, Wakes};
+use chorus_wire::threads::TriggerParticipant;
+use chorus_wire::tool::Arguments;
 
 use crate::services::App;
-use crate::services::alike::NO_TOOL;
+use crate::services::alike::{Like, NO_TOOL, like};
 use crate::transport::extract::{Bearer, Json, Query, Reply};
 use crate::transport::openapi::{Doc, Routes};
 
 type Host = State<Arc<App>>;
+
+/// Also where a conversation is named, which the tool does not take: what is sensitive is that the agent is woken.
+const WAKES: [Like; 1] = [like(TriggerParticipant::TOOL, |a| {
+    let a = a.called("thread", "thread_id").called("member", "target_agent_id");
+    Some(a.called("prompt", "trigger_prompt"))
+})];
 
 pub(super) fn routes() -> Routes {
     Routes::of("wakes", include_str!("examples/wakes.json"))
@@ -28,7 +36,7 @@ pub(super) fn routes() -> Routes {
         .post(
             "/v1/wakes",
             wake,
-            Doc::new("wake", "Wakes an agent for messages that wait for it.", NO_TOOL).refuses(&[
+            Doc::new("wake", "Wakes an agent for messages that wait for it.", WAKES).refuses(&[
                 Code::HumanInputCollision,
                 Code::InsufficientAuthority,
                 Code::NotFound,
