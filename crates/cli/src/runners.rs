@@ -16,7 +16,8 @@ const WORKSPACE: usize = 12;
 
 /// Where all of them are: `$XDG_STATE_HOME/chorus/runs`, by default below `~/.local/state`.
 fn all() -> Result<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let set =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     let why = "there is no folder for what a runner must remember";
     let state = state.ok_or_else(|| {
@@ -57,7 +58,8 @@ pub(crate) fn find(agent: Option<&str>) -> Result<PathBuf> {
             Err(Failure::new(Code::NotFound, what).next("start it with: chorus run codex"))
         }
         several => {
-            let names: Vec<_> = several.iter().filter_map(|folder| folder.file_name()?.to_str()).collect();
+            let names: Vec<_> =
+                several.iter().filter_map(|folder| folder.file_name()?.to_str()).collect();
             let why = format!("{} agents run on this machine", several.len());
             Err(Failure::new(Code::Conflict, why).next(format!("name one: {}", names.join(", "))))
         }
@@ -66,7 +68,8 @@ pub(crate) fn find(agent: Option<&str>) -> Result<PathBuf> {
 
 fn folders(within: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(within).into_iter().flatten().flatten();
-    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<_> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use chorus_core::model::limits;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::runtime::Runtime;
 

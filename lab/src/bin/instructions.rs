@@ -5,8 +5,7 @@
 //! run takes: counts repeat within one in a thousand.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use chorus_core::attention::directedness::{self, IncomingMessage, People};
 use chorus_core::commands::{Command, conversations, deliveries, directory};

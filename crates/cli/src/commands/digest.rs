@@ -4,9 +4,8 @@ use chorus_wire::rest::digests::{Digest, ListDigests};
 
 use super::Context;
 use crate::failure::Result;
-use crate::lines;
-use crate::lookup;
 use crate::print::{date, line};
+use crate::{lines, lookup};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -4,9 +4,8 @@ use chorus_wire::rest::feed::{Entry, EntryKind, Feed, ReadFeed};
 
 use super::{Context, thread_work};
 use crate::failure::Result;
-use crate::lines;
-use crate::lookup;
 use crate::print::{clock, line, short};
+use crate::{lines, lookup};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -60,8 +60,8 @@ pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod restore;
 
-pub(crate) mod c2a;
 pub(crate) mod attach;
+pub(crate) mod c2a;
 pub(crate) mod join;
 pub(crate) mod mcp;
 pub(crate) mod run;

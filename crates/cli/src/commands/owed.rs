@@ -5,9 +5,8 @@ use serde::Serialize;
 
 use super::Context;
 use crate::failure::Result;
-use crate::lines;
-use crate::lookup;
 use crate::print::{date, line, short, table};
+use crate::{lines, lookup};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

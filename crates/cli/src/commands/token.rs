@@ -9,11 +9,10 @@ use clap::{ArgGroup, Subcommand};
 use serde_json::json;
 
 use super::Context;
-use crate::ask;
 use crate::failure::{Failure, Result};
-use crate::lookup;
 use crate::print::{date, line, table};
 use crate::values::{span, word};
+use crate::{ask, lookup};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {

@@ -18,12 +18,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use chorus_core::model::error::Code;
+use show::{Show, Step};
+use stage::Stage;
 
 use crate::commands::{Context, serve};
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, Shade};
-use show::{Show, Step};
-use stage::Stage;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use chorus_client::Client;
 use chorus_client::c2a::call_tool;
 use nix::unistd::getppid;
+use prompt::Prompt;
 use serde_json::json;
 
 use crate::commands::Context;
 use crate::failure::{Failure, Result};
-use prompt::Prompt;
 
 /// How long the long check takes.
 const LONG: Duration = Duration::from_millis(2_500);

@@ -47,11 +47,10 @@ pub use project::{project, read_project, read_task, task};
 pub use projection::{members, reactions, read_members, read_reactions};
 pub use schedule::{read_schedule, schedule};
 pub use stimulus::{read_stimulus, stimulus};
+use stored::Stored;
 pub use turn::{read_turn, turn};
 pub use wake::{read_wake, wake};
 pub use work::{read_work, work};
-
-use stored::Stored;
 
 /// Bytes that no value encodes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

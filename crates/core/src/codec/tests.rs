@@ -155,8 +155,9 @@ fn who_was_told_from_before_what_a_sender_stated_was_kept_reads_and_hashes_as_it
 }
 
 fn decided() -> impl Strategy<Value = Attention> {
-    use Intent::{Approval, Assignment, Blocker, Cancel, Question, Request};
-    use Intent::{Social, Statement, Status, Thanks};
+    use Intent::{
+        Approval, Assignment, Blocker, Cancel, Question, Request, Social, Statement, Status, Thanks,
+    };
     let intents = [Request, Question, Assignment, Approval, Blocker, Cancel, Thanks, Social];
     let intents = intents.into_iter().chain([Status, Statement]).collect::<Vec<_>>();
     let told = (member(), decision()).prop_map(|(member, decision)| Told { member, decision });

@@ -168,4 +168,5 @@ macro_rules! not_shown {
     };
 }
 
-pub(crate) use {no_text, not_shown};
+pub(crate) use no_text;
+pub(crate) use not_shown;

@@ -12,11 +12,12 @@ mod summary;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use json::text_field;
+
 use crate::model::attention::Policy;
 use crate::model::event::{Change, Event, Message, MessageKind};
 use crate::model::ids::{MemberKey, Seq, Uid};
 use crate::model::thread::ThreadStatus;
-pub use json::text_field;
 
 /// Types of events with a meaning here. Other types are accepted unchanged.
 pub const EVENT_TYPES: [&str; 11] = [

@@ -11,11 +11,12 @@ mod derived;
 
 use std::sync::Arc;
 
+pub use action::Action;
+use derived::{POST, is_of_turns};
+
 use crate::model::caller::{Authority, By};
 use crate::model::error::Code;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Timestamp, Uid};
-pub use action::Action;
-use derived::{POST, is_of_turns};
 
 /// Longest name kept. A longer one was refused, and its beginning is enough.
 const NAME_CHARS: usize = 64;

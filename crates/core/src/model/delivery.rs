@@ -16,12 +16,13 @@ mod overdue;
 
 use std::sync::Arc;
 
+pub use attempts::{Before, Taken};
+pub use open::Open;
+
 use crate::model::attention::{Decision, Policy, Rule, Told};
 use crate::model::caller::TurnRef;
 use crate::model::disposition::Disposition;
 use crate::model::ids::{MemberKey, SessionKey, Timestamp};
-pub use attempts::{Before, Taken};
-pub use open::Open;
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

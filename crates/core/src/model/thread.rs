@@ -6,8 +6,9 @@ pub mod work;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use work::ThreadWork;
+
+use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ThreadKind {

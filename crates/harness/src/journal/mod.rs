@@ -16,9 +16,8 @@ use std::path::{Path, PathBuf};
 
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
-
 pub use outbox::Outgoing;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 pub use sessions::SessionKey;
 pub use step::Step;
 

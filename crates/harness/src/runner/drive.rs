@@ -14,21 +14,21 @@ use std::time::Duration;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::wake::ReportResult;
 use chorus_wire::attention::wake::{Wake, WakeReport};
+pub(super) use driver::Driver;
+use hand::Hand;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
+use turn_end::ended;
+use words::{bounded, not_taken};
 
 use super::reports;
 use crate::clock::Clock;
 use crate::lanes::chooser::{self, Choice, End, Known, Next, Socket, Typing};
 use crate::lanes::wake_note::{WakeNote, WakeNotes};
 use crate::lanes::{
-    Waking, Found, Kind, Lane, LaneContext, Outcome, Reason, Turn, TurnEnd, WakeInput, Why,
+    Found, Kind, Lane, LaneContext, Outcome, Reason, Turn, TurnEnd, WakeInput, Waking, Why,
 };
 use crate::terminal::{Launch, TerminalHandle};
-pub(super) use driver::Driver;
-use hand::Hand;
-use turn_end::ended;
-use words::{bounded, not_taken};
 
 /// How often it is looked at again whether a person has stopped typing, and for how long.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -45,7 +45,10 @@ const LINES: usize = 40;
 pub(super) enum Driven {
     Report(WakeReport),
     /// Start this in the runner's terminal.
-    Start { launch: Launch, started: oneshot::Sender<std::io::Result<TerminalHandle>> },
+    Start {
+        launch: Launch,
+        started: oneshot::Sender<std::io::Result<TerminalHandle>>,
+    },
 }
 
 struct Drive {
@@ -110,15 +113,23 @@ impl Drive {
             let input = input(&wake);
             let attempts = note.attempts(&input.message());
             let choice = chooser::choose(&self.known(), wake.fence, &skip, &attempts);
-            passed.extend(choice.passed.iter().copied().filter(|p| !passed.contains(p)).collect::<Vec<_>>());
+            passed.extend(
+                choice.passed.iter().copied().filter(|p| !passed.contains(p)).collect::<Vec<_>>(),
+            );
             match choice.next {
                 Next::LookUp(lane) => {
                     let found = self.look_up(lane, &note, &input).await;
-                    let end = if matches!(found, Found::There { .. }) { End::Confirmed } else { End::Absent };
+                    let end = if matches!(found, Found::There { .. }) {
+                        End::Confirmed
+                    } else {
+                        End::Absent
+                    };
                     note.ended(lane, end);
                     self.keep(&notes, &note);
                     if let Found::There { evidence, turn } = found {
-                        return Some(self.confirmed(lane, turn, &evidence, &passed, input_prompt).await);
+                        return Some(
+                            self.confirmed(lane, turn, &evidence, &passed, input_prompt).await,
+                        );
                     }
                 }
                 Next::Wait(lane, reason) => self.wait(lane, reason).await,
@@ -134,7 +145,9 @@ impl Drive {
                             note.ended(lane, End::Confirmed);
                             self.keep(&notes, &note);
                             let prompt = input_prompt;
-                            return Some(self.confirmed(lane, turn, &evidence, &passed, prompt).await);
+                            return Some(
+                                self.confirmed(lane, turn, &evidence, &passed, prompt).await,
+                            );
                         }
                         // Nothing went out: the lane may be tried again.
                         Outcome::Failed { why }
@@ -258,8 +271,7 @@ impl Drive {
             return;
         }
         self.steered = Some(self.wake.prompt.clone());
-        if let Outcome::Confirmed { evidence, .. } =
-            live.try_wake(&input(&self.wake), lanes).await
+        if let Outcome::Confirmed { evidence, .. } = live.try_wake(&input(&self.wake), lanes).await
         {
             // What has come in with it is taken up too.
             let mut report = self.report(ReportResult::Confirmed);
@@ -280,7 +292,8 @@ impl Drive {
     async fn wait(&mut self, lane: Lane, reason: Reason) {
         if reason == Reason::PersonTyping && self.deferred.is_none() {
             self.deferred = Some(Instant::now());
-            let until = self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
+            let until =
+                self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
             self.lives(ReportResult::Deferred, Some(until));
             let mut report = self.report(ReportResult::Deferred);
             report.lane = Some(lane.into());
@@ -305,7 +318,11 @@ impl Drive {
     async fn exhausted(&mut self, choice: &Choice, passed: &[(Lane, Reason)]) -> Option<Running> {
         let human = choice.human_input();
         self.deferred = None;
-        let why = if human { chorus_core::model::wake::HUMAN_INPUT.to_owned() } else { not_taken(passed) };
+        let why = if human {
+            chorus_core::model::wake::HUMAN_INPUT.to_owned()
+        } else {
+            not_taken(passed)
+        };
         self.gives_up(&why).await
     }
 
@@ -333,15 +350,14 @@ impl Drive {
             },
             _ => Socket::Absent,
         };
-        let typing = terminal.as_ref().map(|terminal| {
-            match terminal.refusal(&self.hand.gate()).is_none() {
+        let typing =
+            terminal.as_ref().map(|terminal| match terminal.refusal(&self.hand.gate()).is_none() {
                 true => Typing::Quiet,
                 false if self.deferred.is_some_and(|since| since.elapsed() >= DEFERRED) => {
                     Typing::StillAfterDeferring
                 }
                 false => Typing::Now,
-            }
-        });
+            });
         Known {
             kind: program.kind,
             alive,

@@ -146,9 +146,7 @@ impl Home {
 pub fn saved(folder: &Path) -> Result<Option<Saved>, Error> {
     let path = folder.join("run.json");
     match fs::read(&path) {
-        Ok(text) => {
-            serde_json::from_slice(&text).map(Some).map_err(|e| Error::Io(path, e.into()))
-        }
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|e| Error::Io(path, e.into())),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Error::Io(path, e)),
     }

@@ -24,21 +24,21 @@ use chorus_core::model::error::Code;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::attention::method;
 use chorus_wire::attention::wake::{Wake, WakeReported};
+use drive::{Driven, Driver};
+use home::{Home, Life, Saved};
 use nix::sys::signal::Signal;
+use program::Program;
+pub use program::{find, socket};
+use reports::Reports;
+use seat::Seat;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::link::{self, Hello, Link};
 use crate::clock::Clock;
+use crate::link::{self, Hello, Link};
 use crate::terminal::{self, Exit, Launch, Size, Terminal, TerminalHandle};
-use drive::{Driven, Driver};
-use home::{Home, Life, Saved};
-pub use program::{find, socket};
-use program::Program;
-use reports::Reports;
-use seat::Seat;
 
 /// A wake in hand is reported on this often; the host takes it back after 45 s.
 const ALIVE: Duration = Duration::from_secs(15);

@@ -14,9 +14,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chorus_core::model::limits::{TEXT_BYTES, TURN_CAP_MS};
-use tokio::sync::{mpsc, oneshot};
-
 pub use program::{Allow, Program};
+use tokio::sync::{mpsc, oneshot};
 
 /// Which runtime an agent has.
 #[derive(Clone, Debug)]

@@ -12,9 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::group::Group;
-use super::orphans;
 use super::pipes::{self, Text};
-use super::{Bounds, Told, Work};
+use super::{Bounds, Told, Work, orphans};
 
 /// After the child has ended, what holds its pipes open longer than this is killed with its group.
 const DRAIN: Duration = Duration::from_millis(500);

@@ -24,14 +24,14 @@ use chorus_core::model::attention::{Mode, Policy};
 use chorus_core::model::ids::Timestamp;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::notifications::Digest;
-
-use crate::journal::Step;
-use crate::options::Knocks;
-use crate::runtime::End;
 use digests::HeldDigests;
 use knocks::HeldKnocks;
 use lane::{Lane, Waiting};
 use window::Authors;
+
+use crate::journal::Step;
+use crate::options::Knocks;
+use crate::runtime::End;
 
 /// A run of the runtime begun this often for one event without a word is given up.
 pub const ATTEMPTS: u32 = 3;

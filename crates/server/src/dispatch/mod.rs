@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
+use channel_count::ChannelCount;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::digest::Digest;
 use chorus_core::model::event::Change;
@@ -31,17 +32,16 @@ use chorus_core::state::effect::Effect;
 use chorus_wire::attention::shared::{Shared, delivery_id};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
+use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
+use erased::ErasedEvents;
+use feed::{Feed, Live};
+use replies::pending::Replies;
 use tokio::sync::{mpsc, watch};
 
 use crate::indexer::Hints;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 use crate::view;
-use channel_count::ChannelCount;
-use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
-use erased::ErasedEvents;
-use feed::{Feed, Live};
-use replies::pending::Replies;
 
 /// Batches of effects that may wait. One is at most 256 commands' worth.
 const BATCHES: usize = 1024;

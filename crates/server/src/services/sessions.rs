@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use chorus_core::commands::directory;
 use chorus_core::commands::directory::SessionName;
-use chorus_core::commands::wakes;
+use chorus_core::commands::{directory, wakes};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, SessionKey};

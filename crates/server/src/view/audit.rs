@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, SessionKey, Uid};
+use chorus_core::model::audit::Record;
+use chorus_core::model::ids::{
+    ConversationKey, EventRef, MemberKey, Prefix, SessionKey, Timestamp, Uid,
+};
 use chorus_core::state::directory::Directory;
+use chorus_store::{AuditPlace, Trace};
 use chorus_wire::code;
 use chorus_wire::rest::audit::AuditEntry;
-
-use chorus_core::model::audit::Record;
-use chorus_core::model::ids::Timestamp;
-use chorus_store::{AuditPlace, Trace};
 
 use super::id;
 

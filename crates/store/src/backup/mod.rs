@@ -15,6 +15,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use chorus_core::model::ids::{Prefix, Timestamp, Uid};
+pub(crate) use restore::{beside, must_be_empty, settle};
+pub use restore::{put_back, restore};
 
 use crate::db::{Db, Error, Sync, Value};
 use crate::doctor::{self, Report};
@@ -23,8 +25,6 @@ use crate::schema::{self, Mismatch};
 pub use crate::sqlite::remove_database as remove;
 use crate::sqlite::{self, Folder, Sqlite, header};
 use crate::{Place, directory, newest};
-pub(crate) use restore::{beside, must_be_empty, settle};
-pub use restore::{put_back, restore};
 
 /// The format of the `backup` table. A program refuses formats that it does not know.
 const FORMAT: u8 = 1;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Place;
 use crate::backup::{self, BackupError, Result};
-use crate::db::Sync;
-use crate::db::{self, Db};
+use crate::db::{self, Db, Sync};
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
 

@@ -11,11 +11,9 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, NoTls, Statement};
 
 use super::address::Address;
-use super::fault;
 use super::thread::{handle, wait};
-use super::tls;
-use crate::db::Sync;
-use crate::db::{Error, Result, RowChange, TRACE};
+use super::{fault, tls};
+use crate::db::{Error, Result, RowChange, Sync, TRACE};
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,7 @@ use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
 use super::address::Address;
 use super::thread::handle;
 use super::tls;
-use crate::db::Heard;
-use crate::db::Result;
+use crate::db::{Heard, Result};
 
 /// How often the other hosts are checked without a notification.
 const LOOK: Duration = Duration::from_secs(5);

@@ -28,15 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::db::Shared;
-use crate::db::Sync;
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+pub use address::{Address, AddressError};
 use buffer::Buffer;
 use link::{Dialing, Link, Use};
 use shared::Standing;
 use tokio_postgres::types::ToSql;
 
-pub use address::{Address, AddressError};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Shared, Sync, Table, Value};
 
 /// One connection to the database.
 pub struct Postgres {

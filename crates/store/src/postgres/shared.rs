@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::link::Use;
 use super::{LOCK, LOOK_AGAIN, Postgres, listen};
-use crate::db::Sync;
-use crate::db::{Db, Error, Result};
-use crate::db::{Heard, Shared};
+use crate::db::{Db, Error, Heard, Result, Shared, Sync};
 use crate::postgres::Address;
 
 /// How long an exclusive host may take to let another one join.

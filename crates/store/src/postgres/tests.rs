@@ -75,7 +75,8 @@ fn sslmode_asks_for_as_much_as_elsewhere() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("root.crt"), "").unwrap();
     let root = home.path().to_str().unwrap();
-    use {Proof::*, SslMode::*};
+    use Proof::*;
+    use SslMode::*;
     for (url, variables, mode, proof) in [
         ("postgres://u@h/d", &[][..], Prefer, Nothing),
         ("postgres://u@h/d?sslmode=disable", &[], Disable, Nothing),

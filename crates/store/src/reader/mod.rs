@@ -30,6 +30,12 @@ use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
 use chorus_core::state::room::Head;
+pub use entries::{Line, Page, Start, StoredEntry};
+pub use feed::FeedEntry;
+pub use moderation::Moderation;
+use pool::Pool;
+pub use short_ids::IdKind;
+pub use trail::Trace;
 
 use crate::audit::{self, AuditHead, AuditPlace};
 use crate::damage::Damage;
@@ -40,12 +46,6 @@ use crate::{
     Place, asset, conversation, digest, event, inbox, log_snapshot, open, read_cursor, schedule,
     stimulus, thread,
 };
-pub use entries::{Line, Page, Start, StoredEntry};
-pub use feed::FeedEntry;
-pub use moderation::Moderation;
-use pool::Pool;
-pub use short_ids::IdKind;
-pub use trail::Trace;
 
 /// The handle of the readers; cheap to clone.
 #[derive(Clone)]

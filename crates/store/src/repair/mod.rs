@@ -28,6 +28,7 @@ use std::sync::Arc;
 use chorus_core::model::audit::{Action, Record};
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq, Timestamp};
 use chorus_core::state::directory::Directory;
+pub use part::{Part, Repair};
 
 use crate::clock::{Clock, SystemClock};
 use crate::db::{Db, Error, Result, Sync};
@@ -36,7 +37,6 @@ use crate::open_error::OpenError;
 use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
 use crate::{Place, Tenant, audit, conversation, directory, newest, schema, search, turn};
-pub use part::{Part, Repair};
 
 /// Repairs a place that no host uses; its folder `data` is locked meanwhile. All logs are replayed
 /// completely.

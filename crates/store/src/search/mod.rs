@@ -23,11 +23,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chorus_core::model::ids::Uid;
+pub use find::{Ask, Window};
+pub use index::{Index, Step};
 use rusqlite::Connection;
 
 use crate::db::{Error, Result};
-pub use find::{Ask, Window};
-pub use index::{Index, Step};
 
 /// Connections kept for searches: one for each core is enough.
 const CONNECTIONS: usize = 4;

@@ -14,15 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use folder::{Folder, FolderError};
+pub use remove::remove_database;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::ffi::SQLITE_IOERR_WRITE;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, TRACE, Table, Value};
-
-pub use folder::{Folder, FolderError};
-pub use remove::remove_database;
 
 /// Growth of the write-ahead log, in pages, after which it is checkpointed: when idle, and at the
 /// latest. Each checkpoint syncs the database, so under load it is worth waiting for more.

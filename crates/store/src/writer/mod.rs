@@ -30,6 +30,10 @@ use chorus_core::model::ids::ConversationKey;
 use chorus_core::model::seed::CommandSeed;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::workspace::Workspace;
+use job::Job;
+use orders::{CopyOrder, RekeyOrder};
+use queue::Queue;
+use run::Run;
 
 use crate::audit::AuditHead;
 use crate::clock::Clock;
@@ -38,10 +42,6 @@ use crate::db::{Db, Error};
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
-use job::Job;
-use orders::{CopyOrder, RekeyOrder};
-use queue::Queue;
-use run::Run;
 
 /// Receives the answer of one command, on the writer's thread; must not block.
 pub trait Reply<T>: FnOnce(Result<T, NotDone>) + Send + 'static {}

@@ -24,6 +24,7 @@ use chorus_core::model::ids::{ConversationKey, Timestamp};
 use chorus_core::model::limits;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::workspace::Workspace;
+pub(super) use space::no_space;
 
 use super::batch::{Batch, Ledger, TIMERS, Trace};
 use super::cache::Ages;
@@ -37,7 +38,6 @@ use crate::facts::Earlier;
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
-pub(super) use space::no_space;
 
 /// Timers wake the writer at most this often. Due timers join the next batch, because a commit for
 /// timers alone would delay a post that arrives meanwhile.

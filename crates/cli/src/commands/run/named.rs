@@ -17,7 +17,8 @@ pub(super) async fn agent(named: Option<&str>, folder: &Path, client: &Client) -
     }
     let name = of_folder(folder);
     let members = client.members().await?.members;
-    let is_person = members.iter().any(|member| member.id == name && *member.kind == MemberKind::Human);
+    let is_person =
+        members.iter().any(|member| member.id == name && *member.kind == MemberKind::Human);
     Ok(if is_person { format!("{name}-agent") } else { name })
 }
 

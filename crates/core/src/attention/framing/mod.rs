@@ -13,10 +13,11 @@ mod escape;
 mod turn;
 mod wake;
 
-use crate::model::attention::{Directedness, Policy, Priority};
 use escape::{body_into, nonce_of, value_into};
 pub use turn::{Digest, Event, FramedMessage, Knock, PublicTurn, Turn, frame_turn};
 pub use wake::{FramedWake, WakeMessage, WakePlace, frame_summary, frame_wake};
+
+use crate::model::attention::{Directedness, Policy, Priority};
 
 /// The host's description of an event. The strings may come from anybody; they are escaped here.
 #[derive(Clone, Copy, veil::Redact)]

@@ -5,6 +5,8 @@ pub(crate) mod inbox;
 
 use std::sync::Arc;
 
+pub(crate) use inbox::Elsewhere;
+
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::gate::shown::{Readers, Shown, plain};
@@ -15,7 +17,6 @@ use crate::model::event::Hash;
 use crate::model::ids::{ConversationKey, MemberKey, Seq, Uid};
 use crate::model::inbox::{Checks, Inbox, Patch, Received};
 use crate::model::offer::Entry;
-pub(crate) use inbox::Elsewhere;
 
 /// An inbox's name. Everybody can read it.
 fn name_shown(name: Option<&Arc<str>>) -> Option<Shown> {

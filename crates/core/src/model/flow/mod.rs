@@ -5,9 +5,10 @@ mod clue;
 pub mod signs;
 pub mod weights;
 
-use crate::model::ids::MemberKey;
 pub use clue::{Clue, Clues};
 use weights::{SIGNS, WEIGHTS};
+
+use crate::model::ids::MemberKey;
 
 /// The estimated addressee of a message that names nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,8 @@ mod remote;
 
 use std::sync::Arc;
 
+pub use remote::{Callback, Remote};
+
 use crate::model::attention::Directedness;
 use crate::model::endpoint::Secret;
 use crate::model::error::Refusal;
@@ -17,7 +19,6 @@ use crate::model::event::{Hash, Idempotency, Message};
 use crate::model::ids::{MemberKey, Timestamp, Uid};
 use crate::model::limits;
 use crate::model::member::MemberKind;
-pub use remote::{Callback, Remote};
 
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Inbox {

@@ -12,10 +12,11 @@ mod task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
 pub use requests::{Asked, Linking, TaskFields};
 pub(crate) use task::named;
 pub use task::{Task, TaskState};
+
+use crate::model::ids::{ConversationKey, MemberKey, Prefix, Timestamp, Uid};
 
 #[derive(Clone, veil::Redact, PartialEq, Eq)]
 pub struct Project {

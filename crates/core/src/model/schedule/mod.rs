@@ -9,13 +9,13 @@ pub mod cron;
 
 use std::sync::Arc;
 
+use cron::Cron;
 use sha2::{Digest, Sha256};
 
 use crate::model::error::Refusal;
 use crate::model::ids::{MemberKey, ThreadKey, Timestamp, Uid};
 use crate::model::limits;
 use crate::model::stimulus::{Chain, becomes};
-use cron::Cron;
 
 /// When it fires.
 #[derive(Clone, Debug, PartialEq, Eq)]

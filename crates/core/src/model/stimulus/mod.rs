@@ -13,9 +13,10 @@ mod rules;
 
 use std::sync::Arc;
 
-use crate::model::ids::{EventRef, MemberKey, ThreadKey, Timestamp, Uid};
 pub use recover::{Found, Recovered, becomes};
 pub use rules::{Rules, RulesPatch};
+
+use crate::model::ids::{EventRef, MemberKey, ThreadKey, Timestamp, Uid};
 
 /// The origin of a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

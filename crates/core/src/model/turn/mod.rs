@@ -17,10 +17,11 @@ pub mod rules;
 
 use std::cmp::Reverse;
 
-use crate::model::ids::{MemberKey, Seq, Timestamp};
-use crate::model::limits;
 pub use output::Output;
 pub use rules::{Rules, RulesPatch};
+
+use crate::model::ids::{MemberKey, Seq, Timestamp};
+use crate::model::limits;
 
 /// The reason an agent is given for a cancelled run when a person's newer message replaces the one
 /// it answers.

@@ -17,13 +17,14 @@ mod words;
 
 use std::sync::Arc;
 
+pub use due::Fired;
+pub use outgoing::{OutgoingThread, OutgoingWake};
+pub use report::{HUMAN_INPUT, Left, Report, Stale, Step};
+
 use crate::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
 use crate::model::limits;
-pub use due::Fired;
-pub use outgoing::{OutgoingThread, OutgoingWake};
-pub use report::{HUMAN_INPUT, Left, Report, Stale, Step};
 
 /// A way to wake a program, in the order in which runners try them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,6 +18,16 @@ mod wakes;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+pub use changes::{Changes, RoomChanges};
+use intervals::{Deferral, Every};
+pub(crate) use private_reads::{PrivateReads, Whose};
+use rooms::Rooms;
+pub(crate) use rooms::Tracked;
+pub use timer::Concern;
+use timer::Timers;
+pub(crate) use timer::{TimerKey, TimerOf};
+pub(crate) use wake_history::{HOUR_MS, WakeHistory};
+
 use crate::model::approval::{self, Approval};
 use crate::model::budget::Budgets;
 use crate::model::conversation::Keep;
@@ -28,15 +38,6 @@ use crate::state::directory::Directory;
 use crate::state::effect::Effect;
 use crate::state::facts::Unavailable;
 use crate::state::room::Room;
-pub use changes::{Changes, RoomChanges};
-use intervals::{Deferral, Every};
-pub(crate) use private_reads::{PrivateReads, Whose};
-use rooms::Rooms;
-pub(crate) use rooms::Tracked;
-pub use timer::Concern;
-use timer::Timers;
-pub(crate) use timer::{TimerKey, TimerOf};
-pub(crate) use wake_history::{HOUR_MS, WakeHistory};
 
 /// Why a command produced no output.
 #[derive(Clone, Debug)]

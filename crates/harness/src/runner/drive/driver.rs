@@ -35,8 +35,16 @@ impl Driver {
         let life = Arc::new(Mutex::new(Some(reports::report(&wake, ReportResult::Working))));
         let id = wake.wake_id.clone();
         let hand = Hand { terminal, program, to: to.clone(), force: wake.force };
-        let drive =
-            Drive { wake, hand, to, mail, life: life.clone(), clock, deferred: None, steered: None };
+        let drive = Drive {
+            wake,
+            hand,
+            to,
+            mail,
+            life: life.clone(),
+            clock,
+            deferred: None,
+            steered: None,
+        };
         Self { wake: id, more, life, task: tokio::spawn(drive.run()) }
     }
 

@@ -92,7 +92,9 @@ impl Typist for Hand {
             }
             Injected::Stopped => Typed::Stopped,
             Injected::Refused(Refusal::Exited) => Typed::Refused("exited".to_owned()),
-            Injected::Refused(Refusal::Draft) => Typed::Refused("a draft is in the prompt box".to_owned()),
+            Injected::Refused(Refusal::Draft) => {
+                Typed::Refused("a draft is in the prompt box".to_owned())
+            }
             Injected::Refused(Refusal::Typing) => Typed::Refused("a person is typing".to_owned()),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::hand::Hand;
-use crate::lanes::{Waking, Kind, Lane, LaneContext, Turn, TurnEnd, WakeInput};
+use crate::lanes::{Kind, Lane, LaneContext, Turn, TurnEnd, WakeInput, Waking};
 
 /// A turn of a program that tells nothing of itself has ended when it printed nothing for this long.
 const STILL: Duration = Duration::from_secs(10);
@@ -27,7 +27,11 @@ pub(super) async fn ended(
             sleep(LOOK).await;
             let Some(terminal) = hand.terminal.get() else { continue };
             if is_silent && terminal.quiet_for() >= STILL {
-                return TurnEnd { completed: true, evidence: "it prints nothing".to_owned(), last: String::new() };
+                return TurnEnd {
+                    completed: true,
+                    evidence: "it prints nothing".to_owned(),
+                    last: String::new(),
+                };
             }
         }
     };

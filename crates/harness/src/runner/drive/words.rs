@@ -8,7 +8,8 @@ const LINES_BYTES: usize = 4_096;
 /// `codex_socket: no_socket; pty: person_typing`.
 pub(super) fn not_taken(passed: &[(Lane, Reason)]) -> String {
     let worth = passed.iter().filter(|(_, reason)| *reason != Reason::NotThisProgram);
-    let words: Vec<_> = worth.map(|(lane, reason)| format!("{}: {}", lane.name(), reason.name())).collect();
+    let words: Vec<_> =
+        worth.map(|(lane, reason)| format!("{}: {}", lane.name(), reason.name())).collect();
     words.join("; ")
 }
 

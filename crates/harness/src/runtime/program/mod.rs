@@ -14,6 +14,7 @@ mod heard;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use heard::Heard;
 use serde_json::Value;
 use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
@@ -22,7 +23,6 @@ use tokio::time::Instant;
 use super::pipes::{self, Text};
 use super::process::{self, Ended, note};
 use super::{Bounds, End, Told, Work};
-use heard::Heard;
 
 /// What its prompt says about how the answer is given.
 pub(super) const OUTPUT: &str = "\
