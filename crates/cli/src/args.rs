@@ -52,7 +52,7 @@ commands! {
         Login = login;
         /// Run an agent's harness here
         Join = join;
-        /// Run codex, claude, gemini or another program as an agent that its mail wakes
+        /// Run codex, claude or another program as an agent that is woken here
         Run = run;
         /// The host, who is here, and what waits for you
         Status = status;
@@ -101,7 +101,7 @@ commands! {
         Sessions = sessions;
         /// Show the program of an agent that runs on this machine
         Attach = attach;
-        /// End the program of an agent on this machine, and what wakes it
+        /// End an agent on this machine, and what wakes it
         Stop = stop;
         /// Bring an agent that sleeps back to messages that wait for it
         Wake = wake;
