@@ -52,7 +52,7 @@ commands! {
         Login = login;
         /// Run an agent's harness here
         Join = join;
-        /// Run codex, claude or another program as an agent that is woken here
+        /// Run codex, claude or another program as an agent
         Run = run;
         /// The host, who is here, and what waits for you
         Status = status;
