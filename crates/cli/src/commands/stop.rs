@@ -1,10 +1,10 @@
 //! `chorus stop`: ends a runner of this machine and its program, and the token of its session.
 
-use chorus_client::Client;
 use chorus_harness::runner::home;
 use serde_json::json;
 
 use super::Context;
+use crate::ended::{self, Ended};
 use crate::failure::{Failure, Result};
 use crate::print::line;
 use crate::runners;
@@ -25,19 +25,21 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         let why = format!("process {} does not end", holder.pid);
         return Err(Failure::here("cannot stop the runner", why));
     }
-    if let Some(saved) = &saved {
-        let client = Client::new(&saved.url, saved.token.as_str())?;
-        if let Ok(me) = client.whoami().await
-            && let Some(jti) = me.jti
-        {
-            // A host that is away ends the token when its time has come.
-            let _ = client.revoke_token(&jti).await;
-        }
-    }
+    let token = match &saved {
+        Some(saved) => Some(ended::end(&saved.url, &saved.token).await),
+        None => None,
+    };
     std::fs::remove_dir_all(&folder)
         .map_err(|e| Failure::here(&format!("cannot remove {}", folder.display()), e))?;
     let agent = saved.map(|saved| saved.agent).unwrap_or_default();
-    context.print.show(&json!({"stopped": agent}), |_| {
-        format!("{} has stopped; nothing wakes it any more", line(&agent))
+    context.print.show(&json!({"stopped": agent, "token": token}), |_| {
+        let stopped = format!("{} has stopped; nothing wakes it any more", line(&agent));
+        match &token {
+            Some(Ended::Unknown { why }) => format!(
+                "{stopped}\nits token may still be valid, because {}; see: chorus token list",
+                line(why)
+            ),
+            _ => stopped,
+        }
     })
 }
