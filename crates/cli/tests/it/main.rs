@@ -22,6 +22,7 @@ mod names;
 mod operate;
 mod projects;
 mod repair;
+mod run;
 mod runtimes;
 mod secrets;
 mod serve;

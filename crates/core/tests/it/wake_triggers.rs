@@ -1,17 +1,20 @@
 //! `trigger_participant`: somebody asks that an agent be woken.
 
-use chorus_core::commands::directory::{Heartbeat, SessionName};
+use chorus_core::commands::directory::{Heartbeat, IssueToken, RevokeToken, SessionName};
 use chorus_core::commands::wakes::{ReportWake, Trigger, TriggerResult, Triggered};
-use chorus_core::model::caller::By;
+use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::delivery::State;
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{MemberKey, Uid};
+use chorus_core::model::event::Hash;
+use chorus_core::model::ids::{MemberKey, Timestamp, Uid};
 use chorus_core::model::limits;
 use chorus_core::model::member::SessionStatus;
+use chorus_core::model::token::Asked;
 use chorus_core::model::wake::{ReportResult, WakeState};
 
 use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
-use crate::wakes::report;
+use crate::wakes::{report, sleeping};
 
 fn trigger(thread: Uid) -> Trigger {
     Trigger {
@@ -193,4 +196,40 @@ fn a_wake_that_somebody_asked_for_covers_what_is_owed_too() {
     house.dispose(SCOUT, event, Disposition::Responded).unwrap();
     house.reports(&sent, ReportResult::Ended).unwrap();
     assert_eq!(house.wake(&sent).state, WakeState::Done);
+}
+
+// covers: OPS-621
+#[test]
+fn a_runner_without_a_valid_token_is_woken_no_more() {
+    let (mut house, runner) = sleeping();
+    let uid = house.ws.directory().sessions[&runner].uid;
+    let issue = |jti: &str, session| {
+        IssueToken(Asked {
+            jti: jti.into(),
+            member: SCOUT,
+            authority: Authority::Worker,
+            session,
+            expires: Timestamp(i64::MAX / 2),
+            kid: "k".into(),
+            proof: Hash::default(),
+        })
+    };
+    for (jti, session) in [("first", Some(uid)), ("second", Some(uid)), ("other", None)] {
+        house.run(house.by(ALICE), issue(jti, session)).unwrap();
+    }
+    let revoke = |jti: &str| RevokeToken { jti: jti.into(), expires: Timestamp(i64::MAX / 2) };
+    house.run(house.by(ALICE), revoke("first")).unwrap();
+    let event = house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    // It was its last token: the wake ends, and no further mail wakes the runner.
+    house.run(house.by(ALICE), revoke("second")).unwrap();
+    assert_eq!(house.wake(&sent).state, WakeState::Done);
+    house.says(ALICE, "@scout and at this?");
+    house.pass(60_000);
+    assert!(house.wakes.is_empty(), "{:?}", house.wakes);
+    assert_eq!(house.delivery(event, SCOUT).unwrap().state, State::Waiting);
+    // The mail waits for whoever comes.
+    house.run_program(SCOUT, None);
+    let prompt = house.woken().prompt.clone();
+    assert!(prompt.contains("can you look?"), "{prompt}");
 }

@@ -8,13 +8,14 @@ mod hand;
 mod turn_end;
 mod words;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::wake::ReportResult;
 use chorus_wire::attention::wake::{Wake, WakeReport};
 pub(super) use driver::Driver;
+use driver::{Said, Shared};
 use hand::Hand;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
@@ -56,7 +57,7 @@ struct Drive {
     hand: Hand,
     to: mpsc::Sender<Driven>,
     mail: mpsc::UnboundedReceiver<Wake>,
-    life: Arc<Mutex<Option<WakeReport>>>,
+    said: Shared,
     clock: Clock,
     /// Since when a person's typing has put it off.
     deferred: Option<Instant>,
@@ -79,7 +80,7 @@ impl Drive {
                 self.watch(running).await;
             }
             // What comes of it is the host's to say.
-            *self.life.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.said() = Said::default();
             let fence = self.wake.fence;
             loop {
                 let Some(wake) = self.mail.recv().await else { return };
@@ -209,7 +210,7 @@ impl Drive {
         prompt: String,
     ) -> Running {
         self.deferred = None;
-        self.lives(ReportResult::Working, None);
+        self.runs(lane);
         let mut report = self.report(ReportResult::Confirmed);
         report.lane = Some(lane.into());
         report.evidence = Some(evidence.to_owned());
@@ -239,7 +240,7 @@ impl Drive {
                         self.wake = wake;
                         if is_new_fence {
                             // The host did not hear of us in time. The turn runs.
-                            self.lives(ReportResult::Working, None);
+                            self.runs(lane);
                             let mut report = self.report(ReportResult::Confirmed);
                             report.lane = Some(lane.into());
                             report.evidence = Some("the turn of the last fence runs".to_owned());
@@ -250,9 +251,8 @@ impl Drive {
                 }
             }
         };
-        let mut report = self.report(ReportResult::Ended);
-        report.lane = Some(lane.into());
-        report.why = (!end.completed).then(|| "broken_off".to_owned());
+        let mut report = self.end(lane);
+        report.why = report.why.filter(|_| !end.completed);
         report.evidence = Some(end.evidence.clone());
         report.lines = self.lines(&end);
         self.say(report).await;
@@ -406,7 +406,25 @@ impl Drive {
     fn lives(&self, result: ReportResult, until: Option<Timestamp>) {
         let mut report = self.report(result);
         report.deferred_until = until.map(Into::into);
-        *self.life.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        self.said().life = Some(report);
+    }
+
+    /// A turn runs: should the runner end, so does that.
+    fn runs(&self, lane: Lane) {
+        self.lives(ReportResult::Working, None);
+        self.said().end = Some(self.end(lane));
+    }
+
+    /// The report of a turn that was broken off.
+    fn end(&self, lane: Lane) -> WakeReport {
+        let mut report = self.report(ReportResult::Ended);
+        report.lane = Some(lane.into());
+        report.why = Some("broken_off".to_owned());
+        report
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn say(&self, report: WakeReport) {

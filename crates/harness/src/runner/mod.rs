@@ -419,11 +419,16 @@ impl Runner {
         hang_up(&terminal.handle()).await;
     }
 
-    /// Ends what runs beside the program, and the connection in good order.
+    /// Ends what runs beside the program, and the connection in good order: the host hears of a turn that ended with
+    /// the program.
     async fn close(&mut self) {
-        self.driver = None;
+        let end = self.driver.take().and_then(|driver| driver.end());
         self.program.close().await;
+        let mut left = std::mem::take(&mut self.reports);
+        end.into_iter().for_each(|end| left.add(end));
         if let Some(connection) = self.connection.take() {
+            // A host that does not answer takes the wake back when its lease runs out.
+            let _ = tokio::time::timeout(LAST, left.send_all(&connection)).await;
             connection.close().await;
         }
     }

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use chorus_client::c2a::Connection;
 use chorus_core::model::wake::ReportResult;
-use chorus_wire::attention::wake::{Wake, WakeReport};
+use chorus_wire::attention::method;
+use chorus_wire::attention::wake::{Wake, WakeReport, WakeReported};
 
 /// A report on a wake, without details.
 pub(super) fn report(wake: &Wake, result: ReportResult) -> WakeReport {
@@ -62,6 +64,16 @@ impl Reports {
     /// The connection ended before the answer: the report is sent again.
     pub(super) fn lost(&mut self) {
         self.under_way = false;
+    }
+
+    /// Sends all that the host has not answered, in order.
+    pub(super) async fn send_all(self, connection: &Connection) {
+        for report in &self.waiting {
+            let answer = connection.request::<_, WakeReported>(method::WAKE_REPORT, report).await;
+            if let Err(error) = answer {
+                tracing::info!(wake = %report.wake_id, %error, "a report is not taken");
+            }
+        }
     }
 
     /// Drops what is about an older fence than this of its wake.

@@ -227,6 +227,7 @@ async fn comes_back(runner: &Runner, session: &str) {
     assert!(!runner.was_asked(SECRET), "a file was read because a message names it");
 }
 
+// covers: OPS-622
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_is_woken_by_its_socket_under_a_draft_and_comes_back() {
     let runner = Runner::new(Kind::Codex, "codex").await;

@@ -183,11 +183,13 @@ async fn is_woken_and_comes_back(program: &str, live: &str) {
     assert!(desk.home.exists());
 }
 
+// covers: OPS-620, OPS-621
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_is_woken_in_its_terminal_and_comes_back() {
     is_woken_and_comes_back("codex", "codex_socket").await;
 }
 
+// covers: OPS-620, OPS-621
 #[tokio::test(flavor = "multi_thread")]
 async fn claude_is_woken_in_its_terminal_and_comes_back() {
     is_woken_and_comes_back("claude", "claude_inbox").await;

@@ -167,7 +167,7 @@ impl Context<'_> {
             self.ws.changes.lead = Some(None);
         }
         self.ws.changes.members.push(member.clone());
-        self.end_tokens(member.key);
+        self.end_tokens(member.key)?;
         if self.directory().endpoints.contains_key(&member.key) {
             self.put_endpoint(member.key, None);
         }

@@ -135,7 +135,7 @@ impl Context<'_> {
             Some(token) => {
                 let kind = self.directory().member(token.member).map(|m| m.kind);
                 may_revoke(&self.by, kind.unwrap_or(MemberKind::Human))?;
-                self.end_token(&token);
+                self.end_token(&token)?;
             }
             None if self.by.authority < Authority::Operator => {
                 let why = "this token is not in the list; revoking it needs an operator's token";
@@ -153,17 +153,20 @@ impl Context<'_> {
         if member != self.by.member {
             may_revoke(&self.by, kind)?;
         }
-        self.end_tokens(member);
+        self.end_tokens(member)?;
         Ok(())
     }
 
-    pub(super) fn end_tokens(&mut self, member: MemberKey) {
+    pub(super) fn end_tokens(&mut self, member: MemberKey) -> Result<()> {
         let live: Vec<_> =
             self.directory().issued_to(member).filter(|t| !t.revoked).cloned().collect();
-        live.iter().for_each(|token| self.end_token(token));
+        for token in &live {
+            self.end_token(token)?;
+        }
         let now = self.now;
         self.directory_mut().cut_offs.insert_mut(member, now);
         self.ws.changes.cut_offs.push((member, now));
+        Ok(())
     }
 
     /// Forgets what has expired: issued and ended tokens, and private reads without a session. The
@@ -190,9 +193,16 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn end_token(&mut self, token: &Arc<Issued>) {
+    fn end_token(&mut self, token: &Arc<Issued>) -> Result<()> {
         self.put_token(Issued { revoked: true, ..Issued::clone(token) });
         self.revoke(token.jti.clone(), token.expires.plus(limits::CLOCK_SKEW_MS * 10));
+        let session = token.session.and_then(|uid| self.directory().session_by_uid(uid)).cloned();
+        let Some(session) = session.filter(|session| session.runner) else { return Ok(()) };
+        let others = self.directory().issued_to(token.member);
+        if !others.filter(|other| !other.revoked).any(|o| o.session == Some(session.uid)) {
+            self.retire_runner(&session)?;
+        }
+        Ok(())
     }
 
     fn revoke(&mut self, jti: Arc<str>, expires: Timestamp) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::model::ids::{SessionKey, Timestamp, Uid};
+use crate::model::member::Session;
 use crate::model::wake::{Fired, Outcome, Wake, WakeState};
 use crate::state::effect::Effect;
 use crate::state::facts::{Facts, Unavailable};
@@ -57,6 +58,17 @@ impl Context<'_> {
             self.push_wake(Wake::clone(&wake), true)?;
         }
         self.wake_for_all(session, member)
+    }
+
+    /// Nobody can connect as this runner any more: what waits for its agent waits for others.
+    pub(crate) fn retire_runner(&mut self, runner: &Session) -> Result<()> {
+        self.is_no_runner(runner.key);
+        let session = Session { runner: false, ..runner.clone() };
+        let directory = self.directory_mut();
+        directory.put_session(session);
+        let session = directory.sessions.get(&runner.key).cloned();
+        self.ws.changes.sessions.extend(session);
+        self.let_go(runner.key)
     }
 
     /// The session takes offers from now on, so it is not woken any more.

@@ -18,10 +18,20 @@ use crate::runner::seat::Seat;
 pub(in crate::runner) struct Driver {
     wake: String,
     more: mpsc::UnboundedSender<Wake>,
-    /// What is said as a sign of life; nothing while it waits for the host.
-    life: Arc<Mutex<Option<WakeReport>>>,
+    said: Shared,
     task: JoinHandle<()>,
 }
+
+/// What the runner says for the task, which cannot say it itself.
+#[derive(Default)]
+pub(super) struct Said {
+    /// As a sign of life; nothing while the task waits for the host.
+    pub(super) life: Option<WakeReport>,
+    /// When the runner ends; nothing while no turn runs.
+    pub(super) end: Option<WakeReport>,
+}
+
+pub(super) type Shared = Arc<Mutex<Said>>;
 
 impl Driver {
     pub(in crate::runner) fn spawn(
@@ -32,7 +42,8 @@ impl Driver {
         clock: Clock,
     ) -> Self {
         let (more, mail) = mpsc::unbounded_channel();
-        let life = Arc::new(Mutex::new(Some(reports::report(&wake, ReportResult::Working))));
+        let life = Some(reports::report(&wake, ReportResult::Working));
+        let said = Shared::new(Mutex::new(Said { life, end: None }));
         let id = wake.wake_id.clone();
         let hand = Hand { terminal, program, to: to.clone(), force: wake.force };
         let drive = Drive {
@@ -40,12 +51,12 @@ impl Driver {
             hand,
             to,
             mail,
-            life: life.clone(),
+            said: said.clone(),
             clock,
             deferred: None,
             steered: None,
         };
-        Self { wake: id, more, life, task: tokio::spawn(drive.run()) }
+        Self { wake: id, more, said, task: tokio::spawn(drive.run()) }
     }
 
     pub(in crate::runner) fn is_of(&self, wake: &str) -> bool {
@@ -59,7 +70,12 @@ impl Driver {
     }
 
     pub(in crate::runner) fn life(&self) -> Option<WakeReport> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).life.clone()
+    }
+
+    /// What is to be reported when the runner ends while the turn runs.
+    pub(in crate::runner) fn end(&self) -> Option<WakeReport> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).end.clone()
     }
 
     pub(in crate::runner) fn is_over(&self) -> bool {
