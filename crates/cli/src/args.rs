@@ -105,6 +105,8 @@ commands! {
         Stop = stop;
         /// Bring an agent that sleeps back to messages that wait for it
         Wake = wake;
+        /// Let Codex, Claude Code or Gemini CLI say that it is here, and read its mail
+        Connect = connect;
         /// Speak MCP here, or print the settings of programs that do
         Mcp = mcp;
         /// Speak C2A over standard input and output, one JSON object a line
@@ -189,6 +191,8 @@ commands! {
         /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
         #[command(hide = true)]
         ScriptedAgent = scripted;
+        #[command(hide = true)]
+        Hook = hook;
     }
 }
 

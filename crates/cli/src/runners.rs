@@ -14,16 +14,21 @@ use crate::print::line;
 /// So many of a workspace's last letters tell it from others.
 const WORKSPACE: usize = 12;
 
-/// Where all of them are: `$XDG_STATE_HOME/chorus/runs`, by default below `~/.local/state`.
-fn all() -> Result<PathBuf> {
+/// Where what this user's programs must remember is: `$XDG_STATE_HOME/chorus`, by default below `~/.local/state`.
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let set =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
+    state.map(|state| state.join("chorus"))
+}
+
+/// Where all of them are.
+fn all() -> Result<PathBuf> {
     let why = "there is no folder for what a runner must remember";
-    let state = state.ok_or_else(|| {
+    let state = state_folder().ok_or_else(|| {
         Failure::usage(why).next("set HOME, or XDG_STATE_HOME, to the path of a folder")
     })?;
-    Ok(state.join("chorus").join("runs"))
+    Ok(state.join("runs"))
 }
 
 /// The folder of one agent's runner.

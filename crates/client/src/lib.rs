@@ -10,6 +10,7 @@ mod http;
 mod trust;
 
 mod rest;
+mod tool;
 
 pub mod c2a;
 pub mod mcp;

@@ -114,13 +114,16 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 /// Puts the agent into the channels that were named, and one that is new into #general, so that it can be asked at once. What
 /// may be refused is asked before anything is made.
 async fn seat(options: &Options, named: &[String], context: &Context) -> Result {
-    let (client, agent) = (context.target.client()?, options.agent.as_str());
-    let workspace = match client.whoami().await.map_err(Failure::from) {
-        Ok(me) => me.workspace_id,
+    match seat_now(options, named, context).await {
         // The host may come up later; the harness tries until it does.
-        Err(failure) if failure.is_unreachable() && named.is_empty() => return Ok(()),
-        Err(failure) => return Err(failure),
-    };
+        Err(failure) if failure.is_unreachable() && named.is_empty() => Ok(()),
+        done => done,
+    }
+}
+
+async fn seat_now(options: &Options, named: &[String], context: &Context) -> Result {
+    let (client, agent) = (context.target.client()?, options.agent.as_str());
+    let workspace = client.whoami().await?.workspace_id;
     Journal::may_belong_to(&options.state, &workspace)
         .map_err(|e| Failure::new(Code::Conflict, e.to_string()))?;
     for title in put_into_channels(&client, agent, named).await? {

@@ -1,16 +1,20 @@
 //! `chorus mcp`: the MCP endpoint for a program that speaks over its standard streams, and what to write into the
 //! settings of those that speak HTTP. [`setup`] writes it there.
 
+mod change;
 mod diff;
+mod hooks;
 mod json_entry;
+mod json_list;
 mod settings;
-mod setup;
+pub(super) mod setup;
 mod toml_entry;
 
-use chorus_client::mcp;
+use chorus_client::{Client, mcp};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
+use settings::Settings;
 use tokio::io::BufReader;
 
 use super::Context;
@@ -116,6 +120,13 @@ impl Program {
         };
         Snippet { file, text }
     }
+}
+
+/// The host to which a program's settings lead, as the agent whose token is in them.
+pub(super) fn client_of(program: Program) -> Option<Client> {
+    let entry = Settings::open(program, None).ok()?.entry().ok()??;
+    let (host, token) = entry.token()?;
+    Client::new(host, token).ok()
 }
 
 fn pretty(value: &Value) -> String {

@@ -62,6 +62,8 @@ pub(crate) mod restore;
 
 pub(crate) mod attach;
 pub(crate) mod c2a;
+pub(crate) mod connect;
+pub(crate) mod hook;
 pub(crate) mod join;
 pub(crate) mod mcp;
 pub(crate) mod run;

@@ -9,6 +9,7 @@ mod bad_days;
 mod channels;
 mod commands;
 mod config;
+mod connect;
 mod copies;
 mod demo;
 mod errors;

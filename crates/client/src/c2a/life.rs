@@ -2,6 +2,7 @@
 //! on this side long after it is gone on the other.
 
 use std::time::Duration;
+
 use tokio::time::Instant;
 
 /// Silence after which we ask.

@@ -28,7 +28,7 @@ use drive::{Driven, Driver};
 use home::{Home, Life, Saved};
 use nix::sys::signal::Signal;
 use program::Program;
-pub use program::{find, socket};
+pub use program::{RUNNER_VARIABLE, find, socket};
 use reports::Reports;
 use seat::Seat;
 use tokio::signal::unix::{SignalKind, signal};

@@ -22,6 +22,8 @@ use crate::terminal;
 /// The variables by which the program, and whatever it runs, speaks as the agent.
 const TOKEN: &str = "CHORUS_TOKEN";
 const URL: &str = "CHORUS_URL";
+/// Hooks that the program's user has for sessions of their own leave one with this variable alone.
+pub const RUNNER_VARIABLE: &str = "CHORUS_RUNNER";
 /// How long a server that a program needs has until it serves.
 const SERVES: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
@@ -161,8 +163,12 @@ impl Program {
         }
     }
 
-    fn variables(&self) -> [(OsString, OsString); 2] {
-        [(TOKEN.into(), self.token.clone().into()), (URL.into(), self.url.clone().into())]
+    fn variables(&self) -> [(OsString, OsString); 3] {
+        [
+            (TOKEN.into(), self.token.clone().into()),
+            (URL.into(), self.url.clone().into()),
+            (RUNNER_VARIABLE.into(), "1".into()),
+        ]
     }
 
     /// Starts the server that the program needs, unless it runs.

@@ -4,6 +4,7 @@
 mod bare_machine;
 mod browser;
 mod conformance;
+mod connect;
 mod delivered;
 mod first_hour;
 mod house;

@@ -22,17 +22,17 @@ const DRAFT: &str = "half-typed-draft";
 const ANSWER: Duration = Duration::from_secs(25);
 
 /// A person at a terminal in a project's folder, and a host elsewhere on the machine.
-struct Desk {
-    house: House,
-    model: Model,
-    home: PathBuf,
-    project: PathBuf,
-    environment: Vec<(OsString, OsString)>,
+pub(crate) struct Desk {
+    pub(crate) house: House,
+    pub(crate) model: Model,
+    pub(crate) home: PathBuf,
+    pub(crate) project: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 /// What the model does when it is asked with these words: it reads what waits, and answers the first of it. A session's
 /// second turn finds the results of its first.
-fn answers(words: &'static str, before: usize, text: &str) -> Cue {
+pub(crate) fn answers(words: &'static str, before: usize, text: &str) -> Cue {
     let mut calls = vec![json!(["nothing", {}]); before];
     calls.push(json!(["chat.list_events", {"unsettled": true}]));
     calls.push(json!(["chat.send_message", {
@@ -43,7 +43,7 @@ fn answers(words: &'static str, before: usize, text: &str) -> Cue {
 }
 
 impl Desk {
-    async fn new(cues: Vec<Cue>) -> Self {
+    pub(crate) async fn new(cues: Vec<Cue>) -> Self {
         let kit = Kit::installed().expect("cargo xtask test installs the clients");
         let house = House::open();
         house.chorus(&["channel", "create", "general"]);
@@ -73,7 +73,7 @@ impl Desk {
     }
 
     /// Types `chorus …` in a terminal.
-    fn types(&self, words: &[&str]) -> Terminal {
+    pub(crate) fn types(&self, words: &[&str]) -> Terminal {
         let launch = Launch {
             program: binary(),
             arguments: words.iter().map(OsString::from).collect(),
@@ -84,7 +84,7 @@ impl Desk {
     }
 
     /// What a command prints that is typed in another terminal.
-    fn prints(&self, words: &[&str]) -> String {
+    pub(crate) fn prints(&self, words: &[&str]) -> String {
         let mut command = Command::new(binary());
         command.args(words).current_dir(&self.project).envs(self.environment.iter().cloned());
         let output = command.output().unwrap();
@@ -122,7 +122,7 @@ impl Desk {
         why
     }
 
-    fn said(&self, text: &str) -> usize {
+    pub(crate) fn said(&self, text: &str) -> usize {
         let all = self.house.chorus(&["tail", "general", "--since", "0", "--follow", "false"]);
         all.matches(text).count()
     }

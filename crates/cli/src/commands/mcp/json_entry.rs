@@ -21,16 +21,21 @@ struct Object {
 }
 
 /// How the file is written: what one level is indented with, if it is on several lines at all.
-struct Style {
+pub(super) struct Style {
     indent: Option<String>,
     newline: &'static str,
 }
 
+/// Where the entry `section.name` stands.
+pub(super) fn place(text: &str, section: &str, name: &str) -> Result<Option<Range<usize>>, String> {
+    let Some((inner, _)) = inner(text, section)? else { return Ok(None) };
+    inner.find(name)
+}
+
 /// The entry `section.name`.
 pub(super) fn get(text: &str, section: &str, name: &str) -> Result<Option<Value>, String> {
-    let Some((inner, _)) = inner(text, section)? else { return Ok(None) };
-    let entry = inner.find(name)?.and_then(|at| serde_json::from_str(&text[at]).ok());
-    Ok(entry)
+    let at = place(text, section, name)?;
+    Ok(at.and_then(|at| serde_json::from_str(&text[at]).ok()))
 }
 
 /// The text with the entry `section.name`; the section is made if there is none.
@@ -39,7 +44,7 @@ pub(super) fn put(text: &str, section: &str, name: &str, entry: &Value) -> Resul
         return put("{}\n", section, name, entry);
     }
     let root = root(text)?;
-    let style = Style::of(text, &root);
+    let style = Style::within(text, &root);
     match inner(text, section)? {
         Some((inner, _)) => inner.put(text, &style, 2, name, entry),
         None => {
@@ -85,11 +90,11 @@ fn inner<'a>(text: &str, section: &'a str) -> Result<Option<(Object, &'a str)>, 
 }
 
 /// How far it is to the end of the comma that comes next.
-fn after_comma(rest: &str) -> usize {
+pub(super) fn after_comma(rest: &str) -> usize {
     rest.find(',').map_or(0, |at| at + 1)
 }
 
-fn spliced(text: &str, at: Range<usize>, with: &str) -> String {
+pub(super) fn spliced(text: &str, at: Range<usize>, with: &str) -> String {
     format!("{}{with}{}", &text[..at.start], &text[at.end..])
 }
 
@@ -152,7 +157,12 @@ impl Object {
 }
 
 impl Style {
-    fn of(text: &str, root: &Object) -> Self {
+    /// That of a text which is one object.
+    pub(super) fn of(text: &str) -> Result<Self, String> {
+        Ok(Self::within(text, &root(text)?))
+    }
+
+    fn within(text: &str, root: &Object) -> Self {
         let lead = root.lead(text);
         let indent = match lead {
             None => Some(INDENT.to_owned()),
@@ -162,7 +172,7 @@ impl Style {
     }
 
     /// What stands before a name so many levels inside.
-    fn lead(&self, depth: usize) -> String {
+    pub(super) fn lead(&self, depth: usize) -> String {
         match &self.indent {
             Some(indent) => format!("{}{}", self.newline, indent.repeat(depth)),
             None => String::new(),
@@ -170,7 +180,7 @@ impl Style {
     }
 
     /// A value whose first line begins at this indentation; on one line where there is none.
-    fn written(&self, value: &Value, at: Option<&str>) -> String {
+    pub(super) fn written(&self, value: &Value, at: Option<&str>) -> String {
         let (Some(indent), Some(at)) = (&self.indent, at) else { return value.to_string() };
         let mut bytes = Vec::new();
         let formatter = PrettyFormatter::with_indent(indent.as_bytes());

@@ -33,7 +33,7 @@ pub(super) struct Settings {
     program: Program,
     pub(super) path: PathBuf,
     /// None when there is no such file yet.
-    pub(super) text: Option<String>,
+    text: Option<String>,
 }
 
 /// What is wrong with a file that is left as it is.
@@ -84,7 +84,7 @@ impl Settings {
         Ok(Self { program, path, text })
     }
 
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
@@ -187,28 +187,27 @@ fn named_by(path: &Path) -> Result<PathBuf> {
     Err(Failure::new(Code::Conflict, loops).next("name the settings file with --file"))
 }
 
+/// A program's folder: what this variable says, or this folder of the user's.
+pub(super) fn folder(variable: &str, name: &str) -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(folder) = Some(variable).filter(|name| !name.is_empty()).and_then(set) {
+        return Ok(PathBuf::from(folder));
+    }
+    let missing = || {
+        let why = Failure::usage("there is no HOME to look for the program's settings in");
+        why.next("name the file with --file")
+    };
+    Ok(PathBuf::from(set("HOME").ok_or_else(missing)?).join(name))
+}
+
 impl Program {
     /// The file that the program reads.
     fn path(self) -> Result<PathBuf> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let home = || {
-            let missing = || {
-                let why = Failure::usage("there is no HOME to look for the program's settings in");
-                why.next("name the file with --file")
-            };
-            variable("HOME").map(PathBuf::from).ok_or_else(missing)
-        };
         Ok(match self {
-            Self::Codex => match variable("CODEX_HOME") {
-                Some(folder) => PathBuf::from(folder).join("config.toml"),
-                None => home()?.join(".codex/config.toml"),
-            },
-            Self::Claude => match variable("CLAUDE_CONFIG_DIR") {
-                Some(folder) => PathBuf::from(folder).join(".claude.json"),
-                None => home()?.join(".claude.json"),
-            },
-            Self::Gemini => home()?.join(".gemini/settings.json"),
-            Self::Cursor => home()?.join(".cursor/mcp.json"),
+            Self::Codex => folder("CODEX_HOME", ".codex")?.join("config.toml"),
+            Self::Claude => folder("CLAUDE_CONFIG_DIR", "")?.join(".claude.json"),
+            Self::Gemini => folder("", ".gemini")?.join("settings.json"),
+            Self::Cursor => folder("", ".cursor")?.join("mcp.json"),
             Self::Vscode => PathBuf::from(".vscode/mcp.json"),
             Self::Stdio => {
                 let why = Failure::usage("the settings of a program of any kind are not known");
@@ -237,7 +236,7 @@ impl Program {
     }
 
     /// The name of the agent that works in the program, unless another is given.
-    pub(super) fn agent(self) -> &'static str {
+    pub(crate) fn agent(self) -> &'static str {
         match self {
             Self::Codex => "codex",
             Self::Claude => "claude",

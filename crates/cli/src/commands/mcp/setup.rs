@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use super::diff::diff;
+use super::change::{Change, Hooked, shown};
 use super::settings::{Entry, Settings, Unreadable};
 use super::{Program, address};
 use crate::ask::confirm;
@@ -31,29 +31,29 @@ use crate::values::span;
 pub(crate) struct Args {
     /// The program
     #[arg(long = "for", value_name = "PROGRAM", value_parser = with_settings())]
-    program: Program,
+    pub(crate) program: Program,
     /// Member id of its agent; made when it is new [default: the program's name]
     #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Channels that the agent is put into, by name or id
     #[arg(long, value_name = "NAME", num_args = 1..)]
-    channel: Vec<String>,
+    pub(crate) channel: Vec<String>,
     /// How long its token is valid
     #[arg(long, default_value = "365d", value_parser = span)]
-    ttl: Duration,
+    pub(crate) ttl: Duration,
     /// The settings file, when it is not the program's usual one
     #[arg(long, value_name = "FILE")]
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Do not ask
     #[arg(long)]
-    yes: bool,
+    pub(crate) yes: bool,
     /// Take the entry out of the program's settings, and end its token
     #[arg(long, conflicts_with_all = ["agent", "channel", "ttl"])]
-    undo: bool,
+    pub(crate) undo: bool,
+    /// Hooks too, as `chorus connect` writes them.
+    #[arg(skip)]
+    pub(crate) hooks: bool,
 }
-
-/// What an entry says of its kind.
-const HTTP: &str = "http";
 
 /// What was done, for programs.
 #[derive(Debug, Serialize)]
@@ -67,6 +67,12 @@ struct Done {
     expires_at: Time,
     /// What became of the token that was in the entry before.
     replaced: Option<Ended>,
+    /// The file that has the hooks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<String>,
+    /// The program runs the hooks only once its user has said so.
+    #[serde(skip)]
+    asks_for_trust: bool,
     next: String,
 }
 
@@ -74,6 +80,8 @@ struct Done {
 struct Undone {
     file: String,
     removed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<String>,
     token: Option<Ended>,
 }
 
@@ -92,7 +100,7 @@ fn with_settings() -> impl TypedValueParser<Value = Program> {
     programs.try_map(|name| Program::from_str(&name, false))
 }
 
-pub(super) async fn run(args: Args, context: &Context) -> Result {
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
     match args.undo {
         true => undo(&args, context).await,
         false => set_up(&args, context).await,
@@ -113,11 +121,15 @@ async fn set_up(args: &Args, context: &Context) -> Result {
     let is_new = lookup::agent(&client, agent).await?.is_none();
     let joins = joins(&client, agent, &args.channel).await?;
 
+    let hooks = args.hooks.then(|| Hooked::open(args.program)).transpose()?;
+    let changes = match &hooks {
+        Some(hooks) => hooks.beside(&settings, planned, Hooked::with)?,
+        None => vec![Change::of(&settings, planned)],
+    };
     if !context.print.json {
-        let before = settings.text.as_deref().unwrap_or_default();
-        let change = diff(before, &planned, &[url.as_str(), HTTP], &context.print);
+        let changes = shown(&changes, &url, hooks.as_ref(), context);
         let plan = plan(agent, is_new, &joins, args.ttl);
-        context.print.text(&format!("{}\n{change}\n{plan}", settings.path.display()))?;
+        context.print.text(&format!("{changes}\n{plan}"))?;
     }
     confirm("Do that?", args.yes)?;
 
@@ -146,6 +158,9 @@ async fn set_up(args: &Args, context: &Context) -> Result {
         Some(entry) => end(entry).await,
         None => None,
     };
+    if let Some(hooks) = &hooks {
+        hooks.write(Hooked::with)?;
+    }
     let channel = args
         .channel
         .first()
@@ -158,6 +173,8 @@ async fn set_up(args: &Args, context: &Context) -> Result {
         joined: joins.iter().map(|channel| channel.id.clone()).collect(),
         expires_at: token.expires_at,
         replaced,
+        hooks: hooks.as_ref().map(Hooked::file),
+        asks_for_trust: args.program == Program::Codex,
         next: args.program.next(channel.as_deref()),
     };
     let undo = undo_line(args);
@@ -244,6 +261,12 @@ fn told(done: &Done, undo: &str, in_checkout: bool) -> String {
     if in_checkout {
         lines.push(format!("{} is in a git checkout: do not commit the token", done.file));
     }
+    if let Some(hooks) = &done.hooks {
+        lines.push(format!("the hooks are in {hooks}"));
+        if done.asks_for_trust {
+            lines.push("Codex asks once whether it may run them: trust them".to_owned());
+        }
+    }
     lines.push(format!("next: {}", done.next));
     lines.push(format!("to take it back: {undo}"));
     lines.join("\n")
@@ -257,38 +280,59 @@ fn not_ended(why: &str) -> String {
 }
 
 fn undo_line(args: &Args) -> String {
-    let file = args.file.as_ref().map(|file| format!(" --file {}", file.display()));
     let program = args.program.agent();
+    if args.hooks {
+        return format!("chorus connect {program} --undo");
+    }
+    let file = args.file.as_ref().map(|file| format!(" --file {}", file.display()));
     format!("chorus mcp setup --for {program}{} --undo", file.unwrap_or_default())
 }
 
 async fn undo(args: &Args, context: &Context) -> Result {
     let settings = Settings::open(args.program, args.file.as_deref())?;
     let file = settings.path.display().to_string();
-    let Some((entry, without)) = taken_out(args, &settings)? else {
-        let undone = Undone { file, removed: false, token: None };
+    let hooks = args.hooks.then(|| Hooked::open(args.program)).transpose()?;
+    let (entry, left) = taken_out(args, &settings)?.unzip();
+    let changes = match &hooks {
+        Some(hooks) => {
+            let left = left.unwrap_or_else(|| settings.text().to_owned());
+            hooks.beside(&settings, left, Hooked::without)?
+        }
+        None => left.map(|left| Change::of(&settings, left)).into_iter().collect(),
+    };
+    let changes: Vec<_> =
+        changes.into_iter().filter(|change| change.before != change.after).collect();
+    if changes.is_empty() {
+        let undone = Undone { file, removed: false, hooks: None, token: None };
         return context.print.show(&undone, |undone| {
             format!("{} has no entry `chorus`: there is nothing to undo", undone.file)
         });
-    };
+    }
+    let url = entry.as_ref().map(|entry: &Entry| entry.url.clone()).unwrap_or_default();
     if !context.print.json {
-        let before = settings.text.as_deref().unwrap_or_default();
-        let change = diff(before, &without, &[entry.url.as_str(), HTTP], &context.print);
-        context.print.text(&format!("{file}\n{change}"))?;
+        context.print.text(&shown(&changes, &url, hooks.as_ref(), context))?;
     }
     confirm("Take that out, and end its token?", args.yes)?;
-    // As the file is by now.
+    // As the files are by now.
     let held = settings.hold()?;
     let settings = Settings::open(args.program, args.file.as_deref())?;
     let entry = match taken_out(args, &settings)? {
         Some((entry, without)) => {
             settings.write_as_before(&without)?;
-            entry
+            Some(entry)
         }
         None => entry,
     };
     drop(held);
-    let undone = Undone { file, removed: true, token: end(&entry).await };
+    if let Some(hooks) = &hooks {
+        hooks.write(Hooked::without)?;
+    }
+    let token = match &entry {
+        Some(entry) => end(entry).await,
+        None => None,
+    };
+    let hooks = hooks.as_ref().map(Hooked::file);
+    let undone = Undone { file, removed: true, hooks, token };
     context.print.show(&undone, |undone| {
         let token = match &undone.token {
             Some(Ended::Revoked { jti }) => format!("revoked its token {}", line(jti)),
@@ -297,7 +341,9 @@ async fn undo(args: &Args, context: &Context) -> Result {
             None => "there was no token in it".to_owned(),
         };
         let stays = "the agent and what it said stay; see: chorus member list";
-        format!("took the entry `chorus` out of {}\n{token}\n{stays}", undone.file)
+        let hooks = undone.hooks.as_ref().map(|file| format!(", and the hooks out of {file}"));
+        let hooks = hooks.unwrap_or_default();
+        format!("took the entry `chorus` out of {}{hooks}\n{token}\n{stays}", undone.file)
     })
 }
 
