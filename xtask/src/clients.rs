@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::{debian, repo, step};
@@ -15,6 +16,17 @@ const KIT: &str = "lab/clients/kit";
 const WANTED: [&str; 2] = ["package.json", "requirements.txt"];
 /// Written once all of them are installed: what they were installed from.
 const STAMP: &str = "installed";
+
+/// A benchmark that drives the programs, with these arguments; `chorus` is built in release.
+pub(crate) fn bench(name: &str, args: &[String]) -> Result<(), String> {
+    let folder = installed()?;
+    step::build_host()?;
+    let mut command = Command::new(repo::cargo());
+    command.args(["bench", "--quiet", "-p", "chorus-clients", "--bench", name, "--"]).args(args);
+    command.env("CHORUS_BIN", repo::release_binary("chorus")).env("CHORUS_CLIENTS", folder);
+    let status = command.current_dir(repo::root()).status().map_err(|e| format!("bench: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("bench {name}: {status}")) }
+}
 
 /// Runs them. Says so when they cannot be had; in CI that is a failure.
 pub(crate) fn check() -> Result<(), String> {

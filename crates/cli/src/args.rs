@@ -105,7 +105,7 @@ commands! {
         Stop = stop;
         /// Bring an agent that sleeps back to messages that wait for it
         Wake = wake;
-        /// Let Codex, Claude Code or Gemini CLI say that it is here, and read its mail
+        /// Let codex, claude or gemini hear of its mail wherever it runs
         Connect = connect;
         /// Speak MCP here, or print the settings of programs that do
         Mcp = mcp;

@@ -6,6 +6,7 @@
 //! from what call N gave, as JSON. Where a prompt has to be what a person writes, the model knows the script of its
 //! words beforehand ([`Cue`]).
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
@@ -36,7 +37,7 @@ type Seen = Arc<Mutex<Vec<String>>>;
 #[derive(Clone, Debug)]
 pub struct Cue {
     /// Words of the prompt.
-    pub words: &'static str,
+    pub words: Cow<'static, str>,
     /// Calls of tools, as in a script.
     pub calls: Value,
     /// What it says then.
@@ -109,7 +110,7 @@ async fn answer(
 fn script(asked: &Value, cues: &[Cue]) -> Script {
     let mut texts = Vec::new();
     collect(asked, &mut texts);
-    let cue = cues.iter().find(|cue| texts.iter().any(|text| text.contains(cue.words)));
+    let cue = cues.iter().find(|cue| texts.iter().any(|text| text.contains(&*cue.words)));
     if let Some(cue) = cue {
         return Script { calls: cue.calls.clone(), closing: cue.says };
     }

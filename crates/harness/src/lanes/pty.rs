@@ -30,16 +30,15 @@ pub(super) async fn wake<T: Typist + Starter>(
             return Outcome::failed(Reason::StoppedByPerson, "a person pressed a key");
         }
     };
-    match (timeout(START, context.sees(prompt, since)).await, seen) {
-        (Ok((evidence, turn)), _) => Outcome::Confirmed { evidence, turn },
-        (Err(_), Some(evidence)) => Outcome::Confirmed {
+    if let Some(evidence) = seen {
+        let session = context.session.map(str::to_owned);
+        return Outcome::Confirmed {
             evidence,
-            turn: Turn {
-                id: None,
-                session: context.session.map(str::to_owned),
-                since: Some(since),
-            },
-        },
-        (Err(_), None) => Outcome::unknown(Reason::NoProof, "the keys went in, and nothing moved"),
+            turn: Turn { id: None, session, since: Some(since) },
+        };
+    }
+    match timeout(START, context.sees(prompt, since)).await {
+        Ok((evidence, turn)) => Outcome::Confirmed { evidence, turn },
+        Err(_) => Outcome::unknown(Reason::NoProof, "the keys went in, and nothing moved"),
     }
 }

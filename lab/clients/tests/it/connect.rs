@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use chorus_clients::kit;
 use serde_json::Value;
 
-use crate::wake::{Desk, answers};
+use crate::desk::{Desk, answers};
 
 /// Words of what a hook says at a turn's end, and beside a prompt.
 const AT_THE_END: &str = "Before you end your turn";

@@ -149,12 +149,12 @@ async fn the_page_of_the_first_hour_is_what_happens_on_a_bare_machine() {
     let listener = TcpListener::from_std(machine.listener()).unwrap();
     let cues = vec![
         Cue {
-            words: "what is in notes.txt?",
+            words: "what is in notes.txt?".into(),
             calls: json!([["Read", {"file_path": "/home/ann/acme/notes.txt"}]]),
             says: "One line: the release is on Friday.",
         },
         Cue {
-            words: "Tell #general that you are here.",
+            words: "Tell #general that you are here.".into(),
             calls: json!([["chat.send_message", {
                 "target": {"conversation": "#general"}, "visibility": "channel", "directedness": "ambient",
                 "text": "Claude Code is here.", "idempotencyKey": "here",

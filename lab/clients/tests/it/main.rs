@@ -6,6 +6,7 @@ mod browser;
 mod conformance;
 mod connect;
 mod delivered;
+mod desk;
 mod first_hour;
 mod house;
 mod lanes;

@@ -16,7 +16,9 @@ use crate::terminal::{Gate, Injected, Plan, Profile, Refusal, TerminalHandle};
 
 /// After Enter, a program that tells nothing of itself shows within this time that it works.
 const SHOWS: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(20);
+/// So many characters of the end of a prompt are found on the screen only where it is echoed.
+const TAIL: usize = 20;
 
 /// The runner's hand on its program.
 #[derive(Clone, Debug)]
@@ -84,10 +86,11 @@ impl Typist for Hand {
         let Some(terminal) = self.terminal.get() else {
             return Typed::Refused("not_running".to_owned());
         };
+        let before = terminal.screen();
         match terminal.inject(Plan::new(self.profile(), text, self.gate())).await {
             Injected::Typed => {
                 let is_silent = matches!(self.program.kind, Kind::Other | Kind::Acp);
-                let seen = if is_silent { shows(&terminal).await } else { None };
+                let seen = if is_silent { shows(&terminal, &before, text).await } else { None };
                 Typed::Typed { seen }
             }
             Injected::Stopped => Typed::Stopped,
@@ -100,18 +103,35 @@ impl Typist for Hand {
     }
 }
 
-/// Whether a program that tells nothing of itself goes on printing after what was typed has been echoed.
-async fn shows(terminal: &TerminalHandle) -> Option<String> {
-    let echoed = terminal.screen();
+/// Whether a program that tells nothing of itself prints an answer to what was typed.
+async fn shows(terminal: &TerminalHandle, before: &str, typed: &str) -> Option<String> {
     let shown = async {
-        loop {
+        while !has_answered(before, &terminal.screen(), typed) {
             tokio::time::sleep(LOOK).await;
-            if terminal.screen() != echoed {
-                return "it prints an answer".to_owned();
-            }
         }
+        "it prints an answer".to_owned()
     };
     tokio::time::timeout(SHOWS, shown).await.ok()
+}
+
+/// Whether there is something on a screen behind the echo of what was typed; where there is no echo, whether it is another.
+fn has_answered(before: &str, now: &str, typed: &str) -> bool {
+    let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let (screen, typed) = (dense(now), dense(typed));
+    match screen.rfind(tail(&typed)) {
+        Some(echo) => screen[echo..] != *tail(&typed),
+        None => screen != dense(before) && !is_echo(&screen, &typed),
+    }
+}
+
+/// Whether the screen ends with what may be a beginning of the echo, or a part of it that began above.
+fn is_echo(screen: &str, typed: &str) -> bool {
+    let begins = |(at, _): (usize, char)| typed.starts_with(&screen[at..]);
+    typed.contains(tail(screen)) || screen.char_indices().rev().take(TAIL).skip(1).any(begins)
+}
+
+fn tail(text: &str) -> &str {
+    text.char_indices().rev().nth(TAIL - 1).map_or(text, |(at, _)| &text[at..])
 }
 
 impl Starter for Hand {
@@ -141,5 +161,22 @@ impl Starter for Hand {
             // One that has just ended needs no telling.
             let _ = terminal.signal(Signal::SIGHUP);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_answered;
+
+    #[test]
+    fn what_stands_behind_the_echo_is_an_answer() {
+        let typed = "Read what waits.\n--- end 0123456789abcdef ---";
+        let echo = "ready> Read what waits. --- end 0123456\n789abcdef ---";
+        let shown = |now: &str| has_answered("ready>", now, typed);
+        assert!(!shown("ready>") && !shown("ready>\n") && !shown(echo));
+        assert!(!shown(&echo[..27]), "the echo goes on");
+        assert!(shown(&format!("{echo}\nthinking")) && shown(&format!("{echo}\nready>")));
+        assert!(shown("Working"), "a program that echoes nothing");
+        assert!(!has_answered("", "", "") && !has_answered("> ", "> yes", "yes"));
     }
 }
