@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 /// What the model says when its script is over.
 pub const CLOSING: &str = "SCRIPT DONE";
@@ -28,6 +29,7 @@ const MARK: &str = "SCRIPT ";
 pub struct Model {
     pub url: String,
     seen: Seen,
+    held: watch::Sender<bool>,
 }
 
 /// Requests, for a look at what a program sent when a test fails.
@@ -59,12 +61,17 @@ impl Model {
 
     /// Listens there, and knows these cues.
     pub fn on(listener: TcpListener, cues: Vec<Cue>) -> std::io::Result<Self> {
-        let seen = Seen::default();
+        let (seen, held) = (Seen::default(), watch::Sender::new(false));
         let url = format!("http://{}", listener.local_addr()?);
-        let state = (seen.clone(), Arc::new(cues));
+        let state = (seen.clone(), Arc::new(cues), held.clone());
         let app = Router::new().fallback(routing::get(nothing).post(answer)).with_state(state);
         tokio::spawn(async move { axum::serve(listener, app).await });
-        Ok(Self { url, seen })
+        Ok(Self { url, seen, held })
+    }
+
+    /// Whether it keeps whoever asks it waiting.
+    pub fn hold(&self, on: bool) {
+        self.held.send_replace(on);
     }
 
     /// What it was asked, a line each.
@@ -79,7 +86,7 @@ async fn nothing() -> Json<Value> {
 }
 
 async fn answer(
-    State((seen, cues)): State<(Seen, Arc<Vec<Cue>>)>,
+    State((seen, cues, held)): State<(Seen, Arc<Vec<Cue>>, watch::Sender<bool>)>,
     OriginalUri(uri): OriginalUri,
     body: Bytes,
 ) -> Response {
@@ -91,6 +98,8 @@ async fn answer(
     if silent {
         std::future::pending::<()>().await;
     }
+    // It cannot end: this holds a sender.
+    let _ = held.subscribe().wait_for(|held| !held).await;
     let script = script(&asked, &cues);
     let stream = if path.ends_with("/responses") {
         openai(&asked, &script)

@@ -1,5 +1,5 @@
-//! `chorus run` with a plain program, in a real terminal: woken by keys, put away and brought back, and everything that can go
-//! wrong. Codex and Claude Code themselves are tried in `lab/clients`.
+//! `chorus run` with a plain program, in a real terminal: woken by keys, put away and brought back, and everything that
+//! can go wrong. Codex and Claude Code themselves are tried in `lab/clients`.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use chorus_harness::terminal::{Launch, Signal, Size, Terminal, TerminalHandle, spawn};
 use chorus_testing::eventually;
+use nix::sys::signal::{Signal as NixSignal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::cli::{Ran, chorus, run};
@@ -22,6 +24,20 @@ while IFS= read -r line; do
     event=$(printf '%s' "$line" | grep -o 'evt_[0-9a-f]\{32\}' | tail -1)
     printf 'thinking\n'
     [ -n "$event" ] && "$CHORUS" post general "done $(cat words)" --reply-to "$event" >/dev/null
+    printf 'ready> '
+done
+"#;
+
+/// Answers only once there is a file `go`.
+const SLOW: &str = r#"#!/bin/bash
+echo $$ > pid
+printf 'ready> '
+while IFS= read -r line; do
+    event=$(printf '%s' "$line" | grep -o 'evt_[0-9a-f]\{32\}' | tail -1)
+    printf 'thinking\n'
+    echo "$event" >> turns
+    until [ -e go ]; do sleep 0.05; done
+    [ -n "$event" ] && "$CHORUS" post general "done" --reply-to "$event" >/dev/null
     printf 'ready> '
 done
 "#;
@@ -104,6 +120,41 @@ impl Desk {
         why
     }
 
+    /// The turn about an event runs, and the host knows that.
+    async fn runs_turn(&self, event: &str) -> Value {
+        self.why(event, "its turn runs", |why| why["wakes"][0]["state"] == "running").await
+    }
+
+    /// SIGKILL for the process that a file names.
+    fn kill_named(&self, file: &str) {
+        let pid = std::fs::read_to_string(self.project.join(file)).unwrap();
+        kill(Pid::from_raw(pid.trim().parse().unwrap()), NixSignal::SIGKILL).unwrap();
+    }
+
+    /// SIGKILL for the runner without a terminal.
+    fn kill_runner(&self) {
+        let sessions: Vec<_> =
+            walk(&self.state).into_iter().filter(|f| f.ends_with("run.json")).collect();
+        let [file] = &sessions[..] else { panic!("one runner: {sessions:?}") };
+        let holder = chorus_harness::runner::home::holder(file.parent().unwrap()).unwrap();
+        kill(Pid::from_raw(holder.pid), NixSignal::SIGKILL).unwrap();
+    }
+
+    /// Ends the runner.
+    fn runs_nothing(&self) {
+        self.runs(&["stop"]).ok();
+    }
+
+    /// Lets programs answer.
+    fn go(&self) {
+        std::fs::write(self.project.join("go"), "").unwrap();
+    }
+
+    /// The turns that programs have begun.
+    fn turns(&self) -> usize {
+        std::fs::read_to_string(self.project.join("turns")).unwrap().lines().count()
+    }
+
     async fn answered(&self, event: &str) -> Value {
         let answered = |why: &Value| why["told"][0]["receipt"]["disposition"] == "responded";
         self.why(event, "it is answered", answered).await
@@ -112,6 +163,15 @@ impl Desk {
     fn said(&self) -> String {
         self.host.run(&["tail", "general", "--since", "0", "--follow", "false"]).ok().out
     }
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let each = |entry: std::fs::DirEntry| match entry.path() {
+        path if path.is_dir() => walk(&path),
+        path => vec![path],
+    };
+    entries.flat_map(each).collect()
 }
 
 fn executable(file: &Path, text: &str) {
@@ -204,6 +264,57 @@ async fn the_program_survives_its_host_and_a_signal_its_runner() {
     seen.signal(Signal::SIGTERM).unwrap();
     seen.exited().await;
     eventually("the host knows", async || desk.session()["connected"] != true).await;
+}
+
+// covers: OPS-627
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_is_one_turn_however_its_host_ends() {
+    let mut desk = Desk::new(SLOW);
+    let terminal = desk.types(&["run", "./bot"]);
+    desk.is_ready(&terminal.handle()).await;
+    let event = desk.ask();
+    desk.runs_turn(&event).await;
+    desk.host.kill();
+    desk.host.serve();
+    desk.is_connected().await;
+    desk.go();
+    desk.answered(&event).await;
+    assert_eq!((desk.turns(), desk.said().matches("done").count()), (1, 1));
+}
+
+// covers: OPS-629
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_whose_program_is_killed_begins_once_more() {
+    let desk = Desk::new(SLOW);
+    let terminal = desk.types(&["run", "./bot"]);
+    let seen = terminal.handle();
+    desk.is_ready(&seen).await;
+    let event = desk.ask();
+    desk.runs_turn(&event).await;
+    desk.kill_named("pid");
+    assert_eq!(seen.exited().await.code, 128 + 9);
+    desk.go();
+    let why = desk.answered(&event).await;
+    assert_eq!((desk.turns(), desk.said().matches("done").count()), (2, 1), "{why}");
+    let ended = why["wakes"][0]["attempts"].as_array().unwrap();
+    assert!(!ended.is_empty(), "{why}");
+    desk.runs_nothing();
+}
+
+// covers: OPS-629
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_whose_runner_is_killed_begins_once_more() {
+    let desk = Desk::new(SLOW);
+    desk.runs(&["run", "--detach", "./bot"]).ok();
+    desk.is_connected().await;
+    let event = desk.ask();
+    desk.runs_turn(&event).await;
+    desk.kill_runner();
+    desk.go();
+    desk.runs(&["run", "--detach", "./bot"]).ok();
+    let why = desk.answered(&event).await;
+    assert_eq!((desk.turns(), desk.said().matches("done").count()), (2, 1), "{why}");
+    desk.runs_nothing();
 }
 
 // covers: OPS-628

@@ -113,6 +113,18 @@ impl WakeNote {
         self.sent.retain(|sent| sent.lane != lane || sent.end != End::Open);
     }
 
+    /// The lane by which a runner that has gone since, with its program, had begun a turn.
+    pub fn begun_before(&self, fence: u32, began: SystemTime) -> Option<Lane> {
+        let is_turn =
+            |sent: &&Sent| sent.fence == fence && sent.end == End::Confirmed && sent.at < began;
+        self.sent.iter().rev().find(is_turn).map(|sent| sent.lane)
+    }
+
+    /// Forgets keys that went into a terminal which has gone since.
+    pub fn forget_keys(&mut self, began: SystemTime) {
+        self.sent.retain(|sent| sent.lane != Lane::Pty || sent.at >= began);
+    }
+
     /// The message of the open try by this lane, and when it was about to be sent.
     pub fn open(&self, lane: Lane) -> Option<(MessageId, SystemTime)> {
         let open = self.sent.iter().rev().find(|sent| sent.lane == lane && sent.end == End::Open);
@@ -231,6 +243,23 @@ mod tests {
         note.ended(Lane::Pty, End::Absent);
         note.withdraw(Lane::Pty);
         assert_eq!(note.sent.len(), 1, "those went in");
+    }
+
+    #[test]
+    fn a_turn_ends_with_its_runner_and_so_do_keys() {
+        let mut note = WakeNote { wake: "wake_1".into(), sent: Vec::new() };
+        for (fence, lane) in [(1, Lane::CodexSocket), (2, Lane::Pty)] {
+            note.begins(fence, lane, &message(fence, "read"));
+            note.ended(lane, End::Confirmed);
+        }
+        let (before, after) = (UNIX_EPOCH, SystemTime::now() + Duration::from_secs(1));
+        assert_eq!(note.begun_before(1, after), Some(Lane::CodexSocket));
+        assert_eq!(note.begun_before(2, after), Some(Lane::Pty));
+        assert_eq!((note.begun_before(2, before), note.begun_before(3, after)), (None, None));
+        note.forget_keys(before);
+        assert_eq!(note.sent.len(), 2);
+        note.forget_keys(after);
+        assert_eq!(note.sent.len(), 1);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use hand::Hand;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 use turn_end::ended;
-use words::{bounded, not_taken};
+use words::{bounded, input, not_taken};
 
 use super::reports;
 use crate::clock::Clock;
@@ -102,6 +102,15 @@ impl Drive {
             Err(error) => return self.gives_up(&format!("cannot keep notes: {error}")).await,
         };
         let (mut passed, begun) = (Vec::new(), Instant::now());
+        if let Ok(mut note) = notes.read(&self.wake.wake_id) {
+            let began = self.hand.program.began;
+            if let Some(lane) = note.begun_before(self.wake.fence, began) {
+                self.say(self.end(lane)).await;
+                return None;
+            }
+            note.forget_keys(began);
+            self.keep(&notes, &note);
+        }
         self.start_plain().await;
         loop {
             self.take_mail();
@@ -430,14 +439,5 @@ impl Drive {
     async fn say(&self, report: WakeReport) {
         // A runner that has gone does not listen any more.
         let _ = self.to.send(Driven::Report(report)).await;
-    }
-}
-
-fn input(wake: &Wake) -> WakeInput<'_> {
-    WakeInput {
-        wake: &wake.wake_id,
-        fence: wake.fence,
-        prompt: &wake.prompt,
-        summary: wake.summary.as_deref(),
     }
 }

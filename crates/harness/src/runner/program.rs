@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -46,6 +46,8 @@ pub(super) struct Program {
     /// The server that the program needs, as long as it runs.
     beside: Arc<Mutex<Option<Child>>>,
     pub(super) seats: Arc<Seats>,
+    /// What was sent before went to a program that ended with its runner.
+    pub(super) began: SystemTime,
 }
 
 /// A program that may be started now.
@@ -73,6 +75,7 @@ impl Program {
             resume_id: Arc::new(Mutex::new(saved.resume_id.clone())),
             beside: Arc::default(),
             seats: Arc::default(),
+            began: SystemTime::now(),
             name,
         }
     }
@@ -178,12 +181,15 @@ impl Program {
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find(&self.name, &path).unwrap_or_else(|| PathBuf::from(&self.name));
+        let pid_file = beside.socket.with_extension("pid");
+        end_left_behind(&pid_file, &beside.socket);
         let mut command = Command::new(program);
         command.args(&beside.arguments).envs(self.variables()).current_dir(&self.folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // Not told when the person presses Ctrl-C; and gone when the runner is.
         command.process_group(0).kill_on_drop(true);
         let mut child = command.spawn()?;
+        std::fs::write(&pid_file, child.id().unwrap_or_default().to_string())?;
         let until = Instant::now() + SERVES;
         while !beside.serves() {
             if let Some(status) = child.try_wait()? {
@@ -219,6 +225,18 @@ impl Program {
         if timeout(LAST, child.wait()).await.is_err() {
             let _ = child.kill().await;
         }
+    }
+}
+
+/// Ends the server of a runner that was killed: its turn would go on beside the next.
+fn end_left_behind(pid_file: &Path, socket: &Path) {
+    let Ok(text) = std::fs::read_to_string(pid_file) else { return };
+    let Some(pid) = text.trim().parse::<i32>().ok().filter(|pid| *pid > 1) else { return };
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let names = |part: &[u8]| part.ends_with(socket.as_os_str().as_encoded_bytes());
+    if line.split(|byte| *byte == 0).any(names) {
+        // One that has just ended needs no telling.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
 }
 

@@ -10,6 +10,8 @@ use chorus_clients::kit::{self, Kit};
 use chorus_clients::model::{Cue, Model};
 use chorus_harness::terminal::{Launch, Size, Terminal, TerminalHandle, spawn};
 use chorus_testing::eventually;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -20,6 +22,10 @@ pub(crate) const DRAFT: &str = "half-typed-draft";
 
 /// An answer takes a few seconds; a program that starts first takes more.
 const ANSWER: Duration = Duration::from_secs(25);
+
+/// The longest that anything may take; a person's draft keeps keys back for 20 s after it has gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A person at a terminal in a project's folder, and a host elsewhere on the machine.
 pub(crate) struct Desk {
@@ -94,14 +100,18 @@ impl Desk {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The program is there, and its runner is connected.
-    pub(crate) async fn is_ready(&self, terminal: &TerminalHandle) {
+    pub(crate) async fn is_connected(&self) {
         eventually("the runner connects", async || {
             let sessions = self.house.json(&["sessions"]);
             let all = sessions["sessions"].as_array().unwrap();
             all.iter().any(|one| one["member"] == "project" && one["connected"] == true)
         })
         .await;
+    }
+
+    /// The program is there, and its runner is connected.
+    pub(crate) async fn is_ready(&self, terminal: &TerminalHandle) {
+        self.is_connected().await;
         terminal.person_input(DRAFT.into()).await.unwrap();
         eventually("the program takes keys", async || terminal.screen().contains(DRAFT)).await;
     }
@@ -122,6 +132,67 @@ impl Desk {
             panic!("not answered: {why:#}\n{}", seen.screen());
         }
         why
+    }
+
+    /// What the host knows of an event, once it is so.
+    pub(crate) async fn why(&self, event: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+        let mut why = Value::Null;
+        let happens = async {
+            while !is(&why) {
+                tokio::time::sleep(LOOK).await;
+                why = self.house.json(&["why", event]);
+            }
+        };
+        if tokio::time::timeout(PATIENCE, happens).await.is_err() {
+            panic!("did not happen: {what}: {why:#}");
+        }
+        why
+    }
+
+    /// The turn about an event has ended.
+    pub(crate) async fn why_ended(&self, why: &Value) {
+        let event = why["event_id"].as_str().unwrap();
+        self.why(event, "the turn ends", |why| why["wakes"][0]["state"] == "done").await;
+    }
+
+    /// The process of the runner without a terminal.
+    pub(crate) fn runner(&self) -> Vec<i32> {
+        let ours = |line: &[String]| line.iter().any(|word| word == "--go-on");
+        self.processes().into_iter().filter(|(_, line)| ours(line)).map(|(pid, _)| pid).collect()
+    }
+
+    /// Those of the program that it runs.
+    pub(crate) fn program(&self) -> Vec<i32> {
+        let all = self.processes();
+        all.into_iter()
+            .filter(|(_, line)| !line.iter().any(|w| w == "--go-on"))
+            .map(|(pid, _)| pid)
+            .collect()
+    }
+
+    /// Processes that run in the home of this desk, but for the host.
+    fn processes(&self) -> Vec<(i32, Vec<String>)> {
+        let home = format!("HOME={}", self.home.display());
+        let read = |pid: i32, name: &str| {
+            let text = std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let words = text
+                .split(|byte| *byte == 0)
+                .map(|word| String::from_utf8_lossy(word).into_owned());
+            words.collect::<Vec<_>>()
+        };
+        let pids = std::fs::read_dir("/proc").unwrap().flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let ours = pids.filter(|pid| read(*pid, "environ").contains(&home));
+        ours.map(|pid| (pid, read(pid, "cmdline"))).collect()
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&self, pids: &[i32]) {
+        assert!(!pids.is_empty(), "there is nothing to kill");
+        for pid in pids {
+            // Some end with others.
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
     }
 
     pub(crate) fn said(&self, text: &str) -> usize {

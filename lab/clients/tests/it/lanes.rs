@@ -373,7 +373,7 @@ async fn a_claude_that_drops_mail_silently_is_found_out() {
 }
 
 /// Gemini names a chat's file by the minute, and overwrites the chat that it loads within the same one.
-fn of_another_minute(home: &Path) {
+pub(crate) fn of_another_minute(home: &Path) {
     for project in std::fs::read_dir(home.join(".gemini/tmp")).unwrap().flatten() {
         for chat in std::fs::read_dir(project.path().join("chats")).into_iter().flatten().flatten()
         {

@@ -1,7 +1,7 @@
 //! Gemini CLI: a system settings file of ours, named by a variable, and a session id of our choice.
 //!
 //! Gemini skips such a file unless it and all its folders belong to root; so for others this is of no use, and they are
-//! told. Over ACP the server is given in the protocol, for everybody ([`crate::lanes::acp`]).
+//! told; an entry with `$CHORUS_TOKEN` speaks as whichever agent runs. Over ACP the server is given in the protocol, for everybody ([`crate::lanes::acp`]).
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(super) fn line(launch: &Launch<'_>) -> CommandLine {
         line.files = vec![PrivateFile { path, text: format!("{settings:#}\n") }];
     } else {
         line.notice = Some(
-            "gemini takes MCP servers only from its own settings: chorus mcp setup --for gemini"
+            "gemini takes MCP servers only from its own settings; add once: chorus mcp config --for gemini"
                 .to_owned(),
         );
     }

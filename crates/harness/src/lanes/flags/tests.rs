@@ -151,7 +151,7 @@ fn what_cannot_be_given_by_arguments_is_told() {
         begin: AS_USER,
     };
     let told = command_line(&launch);
-    assert!(told.notice.unwrap().contains("chorus mcp setup --for gemini"));
+    assert!(told.notice.unwrap().contains("chorus mcp config --for gemini"));
     assert_eq!((told.files, told.environment), (vec![], vec![]));
     launch.root = true;
     assert_eq!(command_line(&launch).notice, None);

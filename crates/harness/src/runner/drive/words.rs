@@ -1,6 +1,8 @@
 //! Words for reports.
 
-use crate::lanes::{Lane, Reason};
+use chorus_wire::attention::wake::Wake;
+
+use crate::lanes::{Lane, Reason, WakeInput};
 
 /// Bytes of a screen that go into a report.
 const LINES_BYTES: usize = 4_096;
@@ -18,4 +20,14 @@ pub(super) fn bounded(text: &str) -> String {
     let text = text.trim();
     let from = text.ceil_char_boundary(text.len().saturating_sub(LINES_BYTES));
     text[from..].to_owned()
+}
+
+/// What the lanes need of a wake.
+pub(super) fn input(wake: &Wake) -> WakeInput<'_> {
+    WakeInput {
+        wake: &wake.wake_id,
+        fence: wake.fence,
+        prompt: &wake.prompt,
+        summary: wake.summary.as_deref(),
+    }
 }
