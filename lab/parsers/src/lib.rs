@@ -11,6 +11,8 @@ mod json;
 mod outside;
 mod packed;
 #[cfg(feature = "host")]
+mod screen;
+#[cfg(feature = "host")]
 mod stream;
 mod text;
 
@@ -18,6 +20,8 @@ pub use json::{callback, jsonrpc, parts};
 #[cfg(feature = "host")]
 pub use outside::{connection, import, picture, redact, token};
 pub use packed::packed;
+#[cfg(feature = "host")]
+pub use screen::screen;
 #[cfg(feature = "host")]
 pub use stream::ndjson;
 pub use text::{cron, prompt, search};
@@ -27,7 +31,7 @@ pub type Target = fn(&[u8]);
 
 /// Each target under the name that its seeds and its program have.
 #[cfg(feature = "host")]
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("callback", callback),
     ("connection", connection),
     ("cron", cron),
@@ -39,6 +43,7 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("picture", picture),
     ("prompt", prompt),
     ("redact", redact),
+    ("screen", screen),
     ("search", search),
     ("token", token),
 ];

@@ -1,6 +1,6 @@
 //! Heartbeats: sessions that report themselves.
 
-use chorus_core::commands::directory::{Heartbeat, SessionName};
+use chorus_core::commands::directory::{Heartbeat, KnowSession, SessionName};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::{Prefix, Uid};
@@ -46,6 +46,23 @@ fn without_a_report_for_ninety_seconds_a_session_counts_as_offline() {
     let later = |ms| session.status_at(house.now.plus(ms));
     assert_eq!(later(limits::HEARTBEAT_STALE_MS - 1), SessionStatus::Idle);
     assert_eq!(later(limits::HEARTBEAT_STALE_MS), SessionStatus::Offline);
+}
+
+// covers: THR-501
+#[test]
+fn a_call_proves_a_session_as_a_report_does() {
+    let mut house = House::asleep();
+    let scout = By { session: None, ..house.by(SCOUT) };
+    let uid = house.run(scout, heartbeat("one")).unwrap().uid;
+    house.pass(limits::HEARTBEAT_STALE_MS);
+    let calls = house.run(scout, KnowSession { uid }).unwrap();
+    assert_eq!((calls.status_at(house.now), calls.proof), (SessionStatus::Active, Proof::Call));
+    house.pass(limits::HEARTBEAT_STALE_MS);
+    let kept = house.ws.directory().sessions[&calls.key].clone();
+    assert_eq!(kept.status_at(house.now), SessionStatus::Offline);
+    house.run(scout, heartbeat("one")).unwrap();
+    let reported = house.run(scout, KnowSession { uid }).unwrap();
+    assert_eq!(reported.proof, Proof::Heartbeat, "what was just reported says more");
 }
 
 // covers: THR-502

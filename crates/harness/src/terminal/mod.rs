@@ -17,6 +17,7 @@ mod viewers;
 mod writer;
 
 pub mod injection;
+pub mod parsers;
 pub mod typing;
 
 #[cfg(test)]

@@ -154,7 +154,6 @@ impl Model {
         out
     }
 
-    #[cfg(test)]
     pub(super) fn rows(&mut self) -> Vec<String> {
         self.catch_up();
         let screen = self.parser.screen();

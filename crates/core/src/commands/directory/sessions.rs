@@ -66,6 +66,9 @@ impl Command for KnowSession {
     }
 }
 
+/// A session of which this was not heard for so long is proved anew, in milliseconds.
+const PROOF_MS: i64 = 10_000;
+
 /// The session's connection ended.
 #[derive(Clone)]
 pub struct CloseSession {
@@ -144,7 +147,7 @@ impl Context<'_> {
             if known.member != me.key {
                 return Err(Refusal::not_found("session").into());
             }
-            return Ok(known);
+            return Ok(self.proved_by_call(known));
         }
         let key = self.next_session();
         let session = Session {
@@ -159,6 +162,19 @@ impl Context<'_> {
         let session = directory.sessions[&key].clone();
         self.ws.changes.sessions.push(session.clone());
         Ok(session)
+    }
+
+    /// A call proves that a session is there, whatever it is connected with. That is worth no write: after a restart the
+    /// next call proves it again.
+    fn proved_by_call(&mut self, known: Arc<Session>) -> Arc<Session> {
+        let now = self.now;
+        if known.connected || now.since(known.seen_at) < PROOF_MS {
+            return known;
+        }
+        let (status, proof) = (SessionStatus::Active, Proof::Call);
+        let directory = self.directory_mut();
+        directory.put_session(Session { status, proof, seen_at: now, ..Session::clone(&known) });
+        directory.sessions.get(&known.key).cloned().unwrap_or(known)
     }
 
     pub(super) fn next_session(&self) -> SessionKey {
