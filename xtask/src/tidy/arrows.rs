@@ -31,7 +31,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ),
     ("chorus-clients", &[]),
     ("chorus-cluster", &[]),
-    ("chorus-parsers", &["chorus-core", "chorus-wire", "chorus-server"]),
+    ("chorus-parsers", &["chorus-core", "chorus-wire", "chorus-harness", "chorus-server"]),
     ("chorus-rooms", &["chorus-core"]),
     ("chorus-statements", &[]),
     ("chorus-testing", &[]),

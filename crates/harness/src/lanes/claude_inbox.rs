@@ -21,7 +21,7 @@ use super::owned;
 
 const WRITE: Duration = Duration::from_secs(2);
 /// The hook ran within 200 ms when it was measured; a loaded machine is slower.
-const START: Duration = Duration::from_secs(5);
+const START: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(10);
 /// Between two looks whether a turn has ended.
 const CHECK: Duration = Duration::from_millis(250);
