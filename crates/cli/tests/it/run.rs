@@ -268,6 +268,16 @@ async fn the_program_survives_its_host_and_a_signal_its_runner() {
 
 // covers: OPS-627
 #[tokio::test(flavor = "multi_thread")]
+async fn a_runner_whose_folder_is_removed_ends() {
+    let desk = Desk::new(BOT);
+    desk.runs(&["run", "--detach", "./bot"]).ok();
+    desk.is_connected().await;
+    std::fs::remove_dir_all(&desk.state).unwrap();
+    eventually("it ends", async || desk.session()["connected"] != true).await;
+}
+
+// covers: OPS-627
+#[tokio::test(flavor = "multi_thread")]
 async fn a_turn_is_one_turn_however_its_host_ends() {
     let mut desk = Desk::new(SLOW);
     let terminal = desk.types(&["run", "./bot"]);

@@ -116,6 +116,11 @@ impl Home {
         &self.folder
     }
 
+    /// Whether nobody has removed it.
+    pub fn is_there(&self) -> bool {
+        self.folder.join("lock").exists()
+    }
+
     /// Says whether the program runs, for others who look.
     pub fn note(&self, life: Life) -> Result<(), Error> {
         let word = match life {

@@ -26,11 +26,10 @@ use chorus_wire::attention::method;
 use chorus_wire::attention::wake::{Wake, WakeReported};
 use drive::{Driven, Driver};
 use home::{Home, Life, Saved};
-use nix::sys::signal::Signal;
 use program::Program;
 pub use program::{RUNNER_VARIABLE, find, socket};
 use reports::Reports;
-use seat::Seat;
+use seat::{Seat, hang_up};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -44,7 +43,7 @@ use crate::terminal::{self, Exit, Launch, Size, Terminal, TerminalHandle};
 const ALIVE: Duration = Duration::from_secs(15);
 /// A connection that held this long was a good one: the next is tried at once.
 const GOOD: Duration = Duration::from_secs(10);
-/// How long the program has to end when its runner does.
+/// A report that the host has not answered by then is not waited for.
 const LAST: Duration = Duration::from_secs(5);
 
 /// How a runner begins.
@@ -182,15 +181,17 @@ pub async fn run(
                     });
                 }
             }
-            _ = alive.tick() => runner.say_alive(),
+            // One whose folder is gone is of no use to anybody.
+            _ = alive.tick() => match start == Start::Here || runner.home.is_there() {
+                true => runner.say_alive(),
+                false => return runner.stop().await,
+            },
             // The terminal of a program that runs here passes both on to it.
             _ = hangup.recv() => hung_up = true,
             _ = terminate.recv() => {
                 stopped = true;
                 if start != Start::Here || runner.terminal.is_none() {
-                    runner.end_program().await;
-                    runner.close().await;
-                    return Ok(Ended::Stopped);
+                    return runner.stop().await;
                 }
             }
             // Somebody wants to see the program, which sleeps.
@@ -413,10 +414,13 @@ impl Runner {
         Ok(handle)
     }
 
-    /// Ends the program.
-    async fn end_program(&mut self) {
-        let Some(terminal) = self.terminal.take() else { return };
-        hang_up(&terminal.handle()).await;
+    /// Ends the program, and what runs beside it.
+    async fn stop(mut self) -> Result<Ended, Error> {
+        if let Some(terminal) = self.terminal.take() {
+            hang_up(&terminal.handle()).await;
+        }
+        self.close().await;
+        Ok(Ended::Stopped)
     }
 
     /// Ends what runs beside the program, and the connection in good order: the host hears of a turn that ended with
@@ -432,16 +436,4 @@ impl Runner {
             connection.close().await;
         }
     }
-}
-
-/// Ends a program as the end of its terminal does; one that goes on is killed.
-async fn hang_up(program: &TerminalHandle) -> Exit {
-    for how in [Signal::SIGHUP, Signal::SIGKILL] {
-        // One that has just ended needs no telling.
-        let _ = program.signal(how);
-        if let Ok(exit) = tokio::time::timeout(LAST, program.exited()).await {
-            return exit;
-        }
-    }
-    program.exited().await
 }

@@ -1,8 +1,15 @@
 //! The place of the program that runs now, shared by the runner and the task of its wake.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::terminal::TerminalHandle;
+use nix::sys::signal::Signal;
+use tokio::time::timeout;
+
+use crate::terminal::{Exit, TerminalHandle};
+
+/// How long a program has to end.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Empty while the program sleeps.
 #[derive(Clone, Debug, Default)]
@@ -18,4 +25,16 @@ impl Seat {
     pub(super) fn set(&self, terminal: Option<TerminalHandle>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = terminal;
     }
+}
+
+/// Ends a program as the end of its terminal does; one that goes on is killed.
+pub(super) async fn hang_up(program: &TerminalHandle) -> Exit {
+    for how in [Signal::SIGHUP, Signal::SIGKILL] {
+        // One that has just ended needs no telling.
+        let _ = program.signal(how);
+        if let Ok(exit) = timeout(LAST, program.exited()).await {
+            return exit;
+        }
+    }
+    program.exited().await
 }

@@ -205,3 +205,12 @@ pub(crate) fn confirmed(why: &Value) -> Option<&Value> {
     let attempts = why["wakes"][0]["attempts"].as_array()?;
     attempts.iter().rfind(|attempt| attempt["result"] == "confirmed")
 }
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // A runner goes on without its terminal.
+        for (pid, _) in self.processes() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+    }
+}
