@@ -74,6 +74,8 @@ impl Desk {
         environment.push(("CHORUS_DATA", house.folder("data").display().to_string()));
         environment.push(("XDG_STATE_HOME", home.join(".state").display().to_string()));
         environment.push(("CHORUS", binary().display().to_string()));
+        // A person's terminal is no build: Gemini CLI draws nothing in one.
+        environment.push(("CI", "false".to_owned()));
         environment.push(("TERM", "xterm-256color".to_owned()));
         environment.push(("CHORUS_LOG", "info".to_owned()));
         let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));

@@ -28,6 +28,7 @@ async fn is_woken_and_comes_back(program: &str, live: &str) {
     assert!(seen.screen().contains(DRAFT), "{}", seen.screen());
     let asked = desk.model.asked();
     assert!(!asked.iter().any(|asked| asked.contains(DRAFT)), "the draft was sent");
+    desk.why_ended(&why).await;
 
     // The terminal is closed.
     drop(terminal);
