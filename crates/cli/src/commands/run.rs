@@ -90,13 +90,18 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let folder = home.folder().to_owned();
     let tell = |notice: &str| context.print.note(&format!("chorus: {notice}"));
     let ended = runner::run(home, saved, Start::Here, tell).await.map_err(failed)?;
-    let Ended::Exited { code, hung_up } = ended else { return Ok(()) };
-    detach(&folder, false)?;
-    if !hung_up {
-        context.print.note(&format!(
-            "chorus: @{named} sleeps, and a mention brings it back: chorus attach {named}, chorus stop {named}"
-        ));
-    }
+    let code = match ended {
+        Ended::Exited { code, hung_up } => {
+            detach(&folder, false)?;
+            if !hung_up {
+                context.print.note(&format!(
+                    "chorus: @{named} sleeps, and a mention brings it back: chorus attach {named}, chorus stop {named}"
+                ));
+            }
+            code
+        }
+        Ended::Stopped { code } => code.unwrap_or_default(),
+    };
     match code {
         0 => Ok(()),
         code => Err(Failure::exited(code)),

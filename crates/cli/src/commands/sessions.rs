@@ -49,10 +49,12 @@ fn newest<'a>(sessions: &'a [Session], wakes: &'a [Wake]) -> impl Iterator<Item 
 
 /// How it is, in a word; of one that is connected nobody asks whether it could be resumed.
 fn state(session: &Session) -> &'static str {
-    match (session.connected, session.resumable) {
-        (true, _) => session.status.map_or("connected", |status| status.name()),
-        (false, true) => "resumable",
-        (false, false) => "gone",
+    let status = session.status.map(|status| status.name()).filter(|name| *name != "offline");
+    match (status, session.connected, session.resumable) {
+        (Some(status), _, _) => status,
+        (None, true, _) => "connected",
+        (None, false, true) => "resumable",
+        (None, false, false) => "gone",
     }
 }
 

@@ -79,15 +79,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
                         line(&token.jti),
                         line(&token.member),
                         token.role.name().to_owned(),
-                        date(token.issued_at.0),
                         if token.revoked { "revoked".to_owned() } else { date(token.expires_at.0) },
-                        line(&token.kid),
                     ]
                 });
                 let rows: Vec<_> = rows.collect();
                 table(
                     "no tokens; issue one with: chorus token issue --agent ID --role worker",
-                    &["TOKEN", "MEMBER", "ROLE", "ISSUED", "ENDS", "KEY"],
+                    &["TOKEN", "MEMBER", "ROLE", "ENDS"],
                     &rows,
                 )
             })

@@ -132,6 +132,9 @@ fn a_session_says_that_it_is_there_and_is_told_of_its_mail_once() {
     let session = &home.sessions()[0];
     assert_eq!((&session["member"], &session["proof"]), (&json!("codex"), &json!("heartbeat")));
 
+    let listed = home.host.run(&["sessions"]).ok().out;
+    assert!(listed.contains("idle") && listed.contains("heartbeat"), "{listed}");
+
     let event = home.asks("codex");
     let beside = home.hook("codex", "UserPromptSubmit", "s-1", json!({"prompt": "x"})).unwrap();
     let context = beside["hookSpecificOutput"]["additionalContext"].as_str().unwrap();

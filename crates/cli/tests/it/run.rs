@@ -262,7 +262,7 @@ async fn the_program_survives_its_host_and_a_signal_its_runner() {
     desk.answered(&desk.ask()).await;
     // Told to end, all of it ends.
     seen.signal(Signal::SIGTERM).unwrap();
-    seen.exited().await;
+    assert_eq!(seen.exited().await.code, 128 + 15);
     eventually("the host knows", async || desk.session()["connected"] != true).await;
 }
 

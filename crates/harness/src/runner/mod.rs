@@ -60,8 +60,8 @@ pub enum Start {
 /// How a runner ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to stop.
-    Stopped,
+    /// It was told to stop; with the program's code, where that ran in this terminal.
+    Stopped { code: Option<u8> },
     /// Its program has ended. What sleeps now is to be kept by another runner.
     Exited { code: u8, hung_up: bool },
 }
@@ -176,7 +176,7 @@ pub async fn run(
                 if let Some((exit, gone)) = exit.filter(|_| start == Start::Here) {
                     runner.close().await;
                     return Ok(match stopped {
-                        true => Ended::Stopped,
+                        true => Ended::Stopped { code: Some(exit.code) },
                         false => Ended::Exited { code: exit.code, hung_up: hung_up || gone },
                     });
                 }
@@ -420,7 +420,7 @@ impl Runner {
             hang_up(&terminal.handle()).await;
         }
         self.close().await;
-        Ok(Ended::Stopped)
+        Ok(Ended::Stopped { code: None })
     }
 
     /// Ends what runs beside the program, and the connection in good order: the host hears of a turn that ended with

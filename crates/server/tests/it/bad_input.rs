@@ -183,6 +183,7 @@ async fn json_rpc_by_post() {
         json!({"eventId": "evt_00000000000000000000000000000009", "disposition": "pleased"});
     let answer = host.rpc(&bot, "chat/disposition", wrong).await.ok();
     assert_eq!(answer["error"]["data"]["code"], "VALIDATION_ERROR");
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
 // covers: ATT-9, ATT-10, ATT-16

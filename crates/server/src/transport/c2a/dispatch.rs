@@ -101,21 +101,21 @@ pub(super) async fn requested(
                 Ok(given) => result(id, &given),
                 Err(refusal) => refused(id, &refusal),
             },
-            Err(refusal) => refused(id, &refusal),
+            Err(refusal) => misread(id, &refusal),
         },
         method::DISPOSITION => match read(context, params) {
             Ok(params) => match context.app.dispositions.dispose(&context.caller, params).await {
                 Ok(done) => result(id, &done),
                 Err(refusal) => refused(id, &refusal),
             },
-            Err(refusal) => refused(id, &refusal),
+            Err(refusal) => misread(id, &refusal),
         },
         method::WAKE_REPORT => match read(context, params) {
             Ok(report) => match context.app.wakes.report(&context.caller, report).await {
                 Ok(done) => result(id, &done),
                 Err(refusal) => refused(id, &refusal),
             },
-            Err(refusal) => refused(id, &refusal),
+            Err(refusal) => misread(id, &refusal),
         },
         method::INITIALIZE => refused(
             id,
@@ -250,6 +250,16 @@ pub(super) fn refused(id: &Id, refusal: &Refusal) -> String {
     let request_id = request_id();
     log(refusal, &request_id);
     error(id, ErrorObject::of(refusal, request_id))
+}
+
+/// Answers params that do not fit the method, which JSON-RPC has a number for.
+fn misread(id: &Id, refusal: &Refusal) -> String {
+    if refusal.code != Code::ValidationError {
+        return refused(id, refusal);
+    }
+    let request_id = request_id();
+    log(refusal, &request_id);
+    error(id, ErrorObject::invalid_params(refusal.message.as_str(), request_id))
 }
 
 fn error(id: &Id, error: ErrorObject) -> String {
