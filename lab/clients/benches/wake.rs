@@ -8,7 +8,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chorus_testing::eventually;
 use desk::{Desk, answers};
@@ -116,15 +116,11 @@ async fn woken(metric: &str, program: &str, wakes: usize, target: f64) {
         let room = &rooms[index % rooms.len()];
         let posted = desk.house.json(&["post", room, &text]);
         let event = posted["event_id"].as_str().unwrap().to_owned();
-        let mut why = Value::Null;
-        let ended = eventually("it is answered, and the turn has ended", async || {
-            why = desk.house.json(&["why", &event]);
+        let is_over = |why: &Value| {
             why["told"][0]["receipt"]["disposition"] == "responded"
                 && why["wakes"][0]["state"] == "done"
-        });
-        if tokio::time::timeout(Duration::from_secs(60), ended).await.is_err() {
-            panic!("not answered: {why:#}\n{}", terminal.handle().screen());
-        }
+        };
+        let why = desk.why(&event, "it is answered, and the turn has ended", is_over).await;
         if index > 0 {
             took.extend(confirmed_after(&why));
         }

@@ -43,7 +43,7 @@ pub(crate) fn answers(words: impl Into<Cow<'static, str>>, before: usize, text: 
     let mut calls = vec![json!(["nothing", {}]); before];
     calls.push(json!(["chat.list_events", {"unsettled": true}]));
     calls.push(json!(["chat.send_message", {
-        "target": {"conversation": "#general"}, "visibility": "channel", "directedness": "to_other",
+        "target": {"conversation": format!("${before}.events.0.conversation")}, "visibility": "channel", "directedness": "to_other",
         "inReplyTo": format!("${before}.events.0.eventId"), "idempotencyKey": words, "text": text,
     }]));
     Cue { words, calls: Value::Array(calls), says: "DONE" }
