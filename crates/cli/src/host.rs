@@ -174,7 +174,9 @@ impl Target {
             format!("start it with: chorus serve, {other}")
         } else {
             let start = format!("start one with: chorus serve --data {shown}");
-            format!("{start}, or sign in to one elsewhere with: chorus login LINK")
+            format!(
+                "{start}, or sign in to one elsewhere with: chorus login LINK (`chorus signin` prints the link there)"
+            )
         };
         let message = format!("no host runs on {shown}");
         Err(Failure::new(Code::Unavailable, message).next(next))

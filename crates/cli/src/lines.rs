@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use chorus_core::model::attention::{Directedness, Policy};
 use chorus_core::model::ids::Timestamp;
+use chorus_core::model::wake::ReportResult;
 use chorus_wire::rest::attention::{Bounds, Receipt, Told, ToldReceipt, UnknownName, Why};
 use chorus_wire::rest::events::Event;
 use chorus_wire::rest::messages::Message;
@@ -14,6 +15,8 @@ use crate::print::{clock, date, line, short, span, table};
 use crate::printer::{Printer, Shade};
 use crate::short_ids;
 
+/// Rows at the end of a program's screen that are shown.
+const LAST_ROWS: usize = 4;
 /// Longest text shown on one line, in characters.
 const TEXT: usize = 2_000;
 
@@ -295,19 +298,34 @@ pub(crate) fn wake(wake: &Wake) -> String {
         text.push_str(&format!("; {}", tried.join(", ")));
     }
     if let Some(until) = wake.deferred_until {
-        text.push_str(&format!("; a person is typing, it is tried again at {}", clock(until.0)));
+        let why = match &*wake.state {
+            "deferred" => "its terminal waits for a person, it is tried again",
+            // It was woken about this often enough.
+            _ => "it is tried",
+        };
+        text.push_str(&format!("; {why} at {}", clock(until.0)));
     }
     if let Some(lines) = &wake.lines {
-        text.push_str(&format!("\n  its last words: {}", short(lines, 300)));
+        let rows: Vec<_> = lines.lines().map(str::trim).filter(|row| !row.is_empty()).collect();
+        let last = rows[rows.len().saturating_sub(LAST_ROWS)..].join(" | ");
+        text.push_str(&format!("\n  its last words: {}", short(&last, 400)));
     }
     text
 }
 
 fn attempt(attempt: &WakeAttempt) -> String {
     let mut text = format!("{} {}", attempt.lane.name(), attempt.result.name());
-    let why = attempt.why.as_deref().or(attempt.evidence.as_deref());
-    if let Some(why) = why {
-        text.push_str(&format!(" ({})", spaced(&line(why))));
+    let words = |word: &Option<String>| word.as_deref().map(|word| spaced(&line(word)));
+    let (evidence, why) = (words(&attempt.evidence), words(&attempt.why));
+    match (*attempt.result, evidence, why) {
+        // Why those before it were not taken.
+        (ReportResult::Confirmed, Some(evidence), Some(why)) => {
+            text.push_str(&format!(" ({evidence}; not by {why})"));
+        }
+        (_, evidence, why) => {
+            let why = why.or(evidence).map(|why| format!(" ({why})"));
+            text.push_str(&why.unwrap_or_default());
+        }
     }
     text
 }

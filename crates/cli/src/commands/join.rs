@@ -164,8 +164,8 @@ pub(super) fn asks_operator(failure: Failure, agent: &str) -> Failure {
     let agent = shown(agent);
     failure.next_if(&[Code::InsufficientAuthority, Code::Forbidden], || {
         format!(
-            "ask an operator to put {agent} into a channel (chorus channel add CHANNEL {agent}) and for its token (chorus \
-             token issue --agent {agent} --role worker), and give that with --token"
+            "ask an operator for its token (chorus token issue --agent {agent} --role worker) and to put it into a \
+             channel (chorus channel add CHANNEL {agent}), and give the token with --token"
         )
     })
 }

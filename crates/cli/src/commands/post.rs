@@ -136,7 +136,7 @@ async fn offline(client: &Client, posted: &Posted) -> Result<Vec<String>> {
     let line = |agent: &Agent| {
         let id = line(&agent.member.id);
         format!(
-            "\n  {id} is offline; it is told when it joins: chorus join --agent {id} --runtime …"
+            "\n  {id} is offline; it is told when it is back: chorus run --agent {id} …, chorus join --agent {id} …"
         )
     };
     Ok(agents.iter().map(line).collect())

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::Code;
+use chorus_core::model::member::MemberKind;
 use chorus_harness::Program;
 use chorus_harness::runner::home::{self, Holder, Home, Life, Saved};
 use chorus_harness::runner::{self, Ended, Start};
@@ -58,14 +59,25 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let folder = join::working_folder(None)?;
     let client = context.target.client()?;
     let me = client.whoami().await?;
-    let agent = named::agent(args.agent.as_deref(), &folder, &client).await?;
+    // Who has no more than an agent's token runs that agent.
+    let given = (*me.member.kind == MemberKind::Agent).then(|| client.token()).flatten();
+    let agent = match given {
+        Some(_) => named::own(args.agent.as_deref(), &me.member.id)?,
+        None => named::agent(args.agent.as_deref(), &folder, &client).await?,
+    };
     let home = take(&runners::folder(&me.workspace_id, &agent)?, &agent).await?;
-    let titles = join::put_into_channels(&client, &agent, &args.channel).await?;
     let url = context.target.url()?;
-    let (session, token) = session(&home, &agent, &url, &client).await?;
+    let (titles, (session, token)) = match given {
+        Some(token) => (Vec::new(), given_session(&home, me.session_id.as_deref(), token)?),
+        None => {
+            let titles = join::put_into_channels(&client, &agent, &args.channel).await?;
+            (titles, session(&home, &agent, &url, &client).await?)
+        }
+    };
     let saved = Saved {
         url,
         token,
+        token_given: given.is_some(),
         agent: agent.clone(),
         workspace: me.workspace_id,
         session,
@@ -147,6 +159,14 @@ fn must_be_installed(program: &str) -> Result {
         let install = format!("install it with: {}", missing.install);
         return Err(Failure::new(Code::NotFound, why).next(install));
     }
+    if program.contains('/') && Path::new(program).exists() {
+        if runner::find(program, &path).is_some() {
+            return Ok(());
+        }
+        let why = format!("{} cannot be executed", line(program));
+        let next = format!("name a program; of a script: chmod +x {}", line(program));
+        return Err(Failure::new(Code::Conflict, why).next(next));
+    }
     if runner::find(program, &path).is_none() {
         let why = format!("there is no program {} in the folders of PATH", line(program));
         return Err(Failure::new(Code::NotFound, why).next("give its path, as in ./my-agent"));
@@ -190,6 +210,14 @@ async fn session(home: &Home, agent: &str, url: &str, client: &Client) -> Result
     let issued = client.issue_token(&new).await.map_err(Failure::from);
     let issued = issued.map_err(|failure| join::asks_operator(failure, agent))?;
     Ok((session, issued.token))
+}
+
+/// The session that a given token names, or the agent had here, or a new one.
+fn given_session(home: &Home, named: Option<&str>, token: &str) -> Result<(String, String)> {
+    let kept = home::saved(home.folder()).map_err(not_kept)?.map(|kept| kept.session);
+    let session = named.map(str::to_owned).or(kept);
+    let session = session.unwrap_or_else(|| format!("sess_{}", uuid::Uuid::now_v7().simple()));
+    Ok((session, token.to_owned()))
 }
 
 fn not_kept(error: home::Error) -> Failure {

@@ -26,8 +26,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         return Err(Failure::here("cannot stop the runner", why));
     }
     let token = match &saved {
-        Some(saved) => Some(ended::end(&saved.url, &saved.token).await),
-        None => None,
+        Some(saved) if !saved.token_given => Some(ended::end(&saved.url, &saved.token).await),
+        _ => None,
     };
     std::fs::remove_dir_all(&folder)
         .map_err(|e| Failure::here(&format!("cannot remove {}", folder.display()), e))?;

@@ -104,7 +104,7 @@ fn who_posts_to_an_agent_that_is_not_there_is_told() {
     let host = Host::with_room(&["pal"]);
     let said = host.run(&["post", "ops", "@pal are you there?"]).ok().out;
     assert!(
-        said.contains("pal is offline; it is told when it joins: chorus join --agent pal"),
+        said.contains("pal is offline; it is told when it is back: chorus run --agent pal"),
         "{said}"
     );
     let json = host.run(&["post", "ops", "@pal still?", "--json"]).ok().out;

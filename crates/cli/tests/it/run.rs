@@ -229,7 +229,7 @@ async fn what_a_person_has_half_typed_is_neither_sent_nor_added_to() {
     assert!(why["wakes"][0]["deferred_until"].is_string(), "{why}");
     assert!(seen.screen().trim_end().ends_with("ready> half typed"), "{}", seen.screen());
     let shown = desk.host.run(&["sessions"]).ok().out;
-    assert!(shown.contains("a person is typing"), "{shown}");
+    assert!(shown.contains("its terminal waits for a person"), "{shown}");
 }
 
 // covers: OPS-626
@@ -327,13 +327,35 @@ async fn a_turn_whose_runner_is_killed_begins_once_more() {
     desk.runs_nothing();
 }
 
+// covers: OPS-620
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_an_agents_token_runs_that_agent() {
+    let desk = Desk::new(BOT);
+    let issue = ["token", "issue", "--agent", "project", "--role", "worker"];
+    let token = desk.host.run(&issue).ok().out.trim().to_owned();
+    desk.host.run(&["channel", "add", "general", "project"]).ok();
+    let with = |words: &[&str]| {
+        let mut command = chorus();
+        command.args(words).args(["--url", &desk.host.url(), "--token", &token]);
+        run(command.current_dir(&desk.project).envs(desk.environment()))
+    };
+    let other = with(&["run", "--agent", "scout", "--detach", "./bot"]);
+    assert!(other.err.contains("the token is of project, and not of scout"), "{}", other.err);
+    with(&["run", "--detach", "./bot"]).ok();
+    desk.is_connected().await;
+    desk.answered(&desk.ask()).await;
+    // It was not the runner's to end.
+    desk.runs(&["stop"]).ok();
+    assert!(with(&["whoami"]).ok().out.contains("project"));
+}
+
 // covers: OPS-628
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_run_is_refused_with_what_to_do() {
     let desk = Desk::new(BOT);
     for (arguments, words) in [
         (&["run", "no-such-program"][..], "there is no program no-such-program"),
-        (&["run", "./words"], "there is no program ./words"),
+        (&["run", "./words"], "./words cannot be executed"),
         (&["run", "--agent", "operator", "./bot"], "operator is a person"),
         (&["run", "--channel", "nowhere", "./bot"], "no channel is called"),
         (&["attach"], "nothing runs on this machine"),

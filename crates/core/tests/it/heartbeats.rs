@@ -65,6 +65,21 @@ fn a_call_proves_a_session_as_a_report_does() {
     assert_eq!(reported.proof, Proof::Heartbeat, "what was just reported says more");
 }
 
+// covers: THR-505
+#[test]
+fn what_a_report_does_not_say_stays_and_a_connection_proves_more() {
+    let mut house = House::asleep();
+    let scout = By { session: None, ..house.by(SCOUT) };
+    house.run(scout, heartbeat("one")).unwrap();
+    let again = Heartbeat { runtime: String::new(), ..heartbeat("one") };
+    assert_eq!(&*house.run(scout, again).unwrap().runtime, "codex_cli");
+    let connected = house.connect(SCOUT);
+    let uid = house.ws.directory().sessions[&connected].uid.show(Prefix::Session);
+    let offline = Heartbeat { status: SessionStatus::Offline, ..heartbeat(&uid) };
+    let said = house.run(house.by(SCOUT), offline).unwrap();
+    assert_eq!((said.connected, said.status), (true, SessionStatus::Idle));
+}
+
 // covers: THR-502
 #[test]
 fn a_heartbeat_connects_nothing() {

@@ -76,7 +76,7 @@ fn while_a_person_types_the_wake_waits_and_goes_on() {
     assert!(is_taken_up(&house, event, runner));
 }
 
-// covers: THR-520
+// covers: THR-520, ATT-476
 #[test]
 fn an_agent_whose_person_typed_all_the_time_is_tried_again_in_a_minute() {
     let (mut house, _) = sleeping();

@@ -1,6 +1,8 @@
 //! `trigger_participant`: somebody asks that an agent be woken.
 
-use chorus_core::commands::directory::{Heartbeat, IssueToken, RevokeToken, SessionName};
+use chorus_core::commands::directory::{
+    CloseSession, Heartbeat, IssueToken, RevokeToken, SessionName,
+};
 use chorus_core::commands::wakes::{ReportWake, Trigger, TriggerResult, Triggered};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::delivery::State;
@@ -232,4 +234,26 @@ fn a_runner_without_a_valid_token_is_woken_no_more() {
     house.run_program(SCOUT, None);
     let prompt = house.woken().prompt.clone();
     assert!(prompt.contains("can you look?"), "{prompt}");
+}
+
+// covers: ATT-475
+#[test]
+fn what_a_living_runner_has_in_hand_does_not_fail_with_a_dead_one() {
+    let (mut house, first) = sleeping();
+    let event = house.says(ALICE, "@scout can you look?");
+    let sent = house.woken();
+    house.reports(&sent, ReportResult::Confirmed).unwrap();
+    let second = house.run_program(SCOUT, None);
+    house.run(By::host(), CloseSession { session: first }).unwrap();
+    // The mail comes back, and the other runner gets a wake of its own, which it keeps.
+    let mut theirs = None;
+    for _ in 0..40 {
+        house.pass(10_000);
+        theirs = house.wakes.drain(..).find(|sent| sent.session == second).or(theirs);
+        if let Some(theirs) = &theirs {
+            house.reports(theirs, ReportResult::Working).unwrap();
+        }
+    }
+    assert!(theirs.is_some() && !house.wake(&sent).is_open());
+    assert_eq!(house.delivery(event, SCOUT).unwrap().state, State::Waiting);
 }

@@ -36,15 +36,15 @@ pub enum Socket {
     Useless(Reason),
 }
 
-/// What the keyboard says.
+/// What the keyboard and the screen say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typing {
-    /// No key for the quiet window, and nothing half typed.
+    /// No key for the quiet window, nothing half typed, and an empty prompt box.
     Quiet,
-    /// A person is typing; the wake has not been deferred for as long as it may be.
-    Now,
-    /// A person is typing, and the wake has been deferred for as long as it may be.
-    StillAfterDeferring,
+    /// A person is typing, or asked for an answer; the wake has not been deferred for as long as it may be.
+    Now(Reason),
+    /// The same, and the wake has been deferred for as long as it may be.
+    StillAfterDeferring(Reason),
 }
 
 /// An earlier try of this wake.
@@ -86,9 +86,10 @@ pub enum Next {
 }
 
 impl Choice {
-    /// Whether only a person's typing stood in the way (`HUMAN_INPUT_COLLISION`).
+    /// Whether only a person stood in the way, who types or is asked something (`HUMAN_INPUT_COLLISION`).
     pub fn human_input(&self) -> bool {
-        self.next == Next::Exhausted && self.passed.contains(&(Lane::Pty, Reason::PersonTyping))
+        let keeps_back = |passed: &(Lane, Reason)| passed.0 == Lane::Pty && passed.1.is_a_persons();
+        self.next == Next::Exhausted && self.passed.iter().any(keeps_back)
     }
 }
 
@@ -146,8 +147,8 @@ fn obstacle(
             Lane::Pty if !known.alive => Reason::NotRunning,
             Lane::Pty => match known.typing {
                 None => Reason::NoTerminal,
-                Some(Typing::StillAfterDeferring) => Reason::PersonTyping,
-                Some(Typing::Now) => return Some(Obstacle::Later(Reason::PersonTyping)),
+                Some(Typing::StillAfterDeferring(reason)) => reason,
+                Some(Typing::Now(reason)) => return Some(Obstacle::Later(reason)),
                 Some(Typing::Quiet) if known.busy => {
                     return Some(Obstacle::Later(Reason::TurnRunning));
                 }

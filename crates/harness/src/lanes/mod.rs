@@ -20,6 +20,7 @@ mod acp_agent;
 mod attempt;
 mod command;
 mod context;
+pub mod dialog;
 mod gemini_chats;
 mod outcome;
 mod owned;

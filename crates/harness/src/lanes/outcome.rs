@@ -36,6 +36,8 @@ impl Kind {
 pub enum Reason {
     /// A session that is alive is never resumed beside itself.
     Alive,
+    /// The program asks its user something, or shows no empty prompt box.
+    DialogOpen,
     /// The program ended at once.
     Exited,
     /// There was no answer in time.
@@ -75,9 +77,15 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether a person at the terminal is to do something first.
+    pub fn is_a_persons(self) -> bool {
+        matches!(self, Self::PersonTyping | Self::DialogOpen)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Alive => "alive",
+            Self::DialogOpen => "dialog_open",
             Self::Exited => "exited",
             Self::NoAnswer => "no_answer",
             Self::NoCommand => "no_command",

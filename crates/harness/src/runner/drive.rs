@@ -86,7 +86,7 @@ impl Drive {
                 let Some(wake) = self.mail.recv().await else { return };
                 // The same again has been answered already.
                 let is_new = wake.fence != fence || wake.prompt != self.wake.prompt;
-                self.wake = wake;
+                self.take(wake);
                 if is_new {
                     break;
                 }
@@ -161,7 +161,7 @@ impl Drive {
                         }
                         // Nothing went out: the lane may be tried again.
                         Outcome::Failed { why }
-                            if matches!(why.reason, Reason::PersonTyping | Reason::TurnRunning) =>
+                            if why.reason.is_a_persons() || why.reason == Reason::TurnRunning =>
                         {
                             note.withdraw(lane);
                             self.keep(&notes, &note);
@@ -246,7 +246,7 @@ impl Drive {
                     end = &mut watched => break end,
                     Some(wake) = self.mail.recv() => {
                         let is_new_fence = wake.fence != self.wake.fence;
-                        self.wake = wake;
+                        self.take(wake);
                         if is_new_fence {
                             // The host did not hear of us in time. The turn runs.
                             self.runs(lane);
@@ -299,7 +299,7 @@ impl Drive {
 
     /// A person is typing, or a turn runs: it is tried again in a moment.
     async fn wait(&mut self, lane: Lane, reason: Reason) {
-        if reason == Reason::PersonTyping && self.deferred.is_none() {
+        if reason.is_a_persons() && self.deferred.is_none() {
             self.deferred = Some(Instant::now());
             let until =
                 self.clock.now().plus(i64::try_from(DEFERRED.as_millis()).unwrap_or(60_000));
@@ -313,7 +313,7 @@ impl Drive {
         let wait = if reason == Reason::PersonTyping { AGAIN } else { Duration::from_secs(1) };
         tokio::select! {
             () = sleep(wait) => {}
-            Some(wake) = self.mail.recv() => self.wake = wake,
+            Some(wake) = self.mail.recv() => self.take(wake),
         }
     }
 
@@ -359,14 +359,12 @@ impl Drive {
             },
             _ => Socket::Absent,
         };
-        let typing =
-            terminal.as_ref().map(|terminal| match terminal.refusal(&self.hand.gate()).is_none() {
-                true => Typing::Quiet,
-                false if self.deferred.is_some_and(|since| since.elapsed() >= DEFERRED) => {
-                    Typing::StillAfterDeferring
-                }
-                false => Typing::Now,
-            });
+        let waited = self.deferred.is_some_and(|since| since.elapsed() >= DEFERRED);
+        let typing = terminal.as_ref().map(|terminal| match self.hand.kept_back(terminal) {
+            None => Typing::Quiet,
+            Some(reason) if waited => Typing::StillAfterDeferring(reason),
+            Some(reason) => Typing::Now(reason),
+        });
         Known {
             kind: program.kind,
             alive,
@@ -392,8 +390,14 @@ impl Drive {
     /// Mail that came while nothing was sent is of the same prompt.
     fn take_mail(&mut self) {
         while let Ok(wake) = self.mail.try_recv() {
-            self.wake = wake;
+            self.take(wake);
         }
+    }
+
+    /// The same wake with more mail, another fence, or an operator's word.
+    fn take(&mut self, wake: Wake) {
+        self.hand.force |= wake.force;
+        self.wake = wake;
     }
 
     fn keep(&self, notes: &WakeNotes, note: &WakeNote) {

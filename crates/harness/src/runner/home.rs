@@ -21,8 +21,10 @@ const END: Duration = Duration::from_secs(10);
 pub struct Saved {
     /// The host's base address.
     pub url: String,
-    /// The token of the agent's session. It ends with the session.
+    /// The token of the agent's session. It ends with the session, unless it was given to the user.
     pub token: String,
+    #[serde(default)]
+    pub token_given: bool,
     pub agent: String,
     /// `wk_…`
     pub workspace: String,
@@ -199,6 +201,7 @@ mod tests {
         Saved {
             url: "http://127.0.0.1:7600".to_owned(),
             token: "secret".to_owned(),
+            token_given: false,
             agent: "scout".to_owned(),
             workspace: "wk_1".to_owned(),
             session: "sess_1".to_owned(),

@@ -193,3 +193,21 @@ async fn gemini_cli_is_woken_in_its_terminal_and_comes_back() {
     assert!(last.contains(first), "it remembers what was before");
     desk.prints(&["stop", "project"]);
 }
+
+// covers: OPS-625
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mention_answers_no_question_of_a_program() {
+    let desk = Desk::new(Vec::new()).await;
+    let terminal = desk.types(&["run", "gemini"]);
+    let seen = terminal.handle();
+    desk.is_connected().await;
+    eventually("gemini asks whether it may trust the folder", async || {
+        seen.screen().contains("Trust folder")
+    })
+    .await;
+    let posted = desk.house.json(&["post", "general", "@project please look at CI"]);
+    let event = posted["event_id"].as_str().unwrap();
+    desk.why(event, "it is deferred", |why| why["wakes"][0]["state"] == "deferred").await;
+    assert!(seen.screen().contains("Trust folder"), "{}", seen.screen());
+    assert!(!desk.home.join(".gemini/trustedFolders.json").exists());
+}

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use chorus_client::Client;
+use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::lookup;
+use crate::print::line;
 
 /// The one that was named; else one called like the folder. Where a person is called so, the agent has another name.
 pub(super) async fn agent(named: Option<&str>, folder: &Path, client: &Client) -> Result<String> {
@@ -15,15 +17,29 @@ pub(super) async fn agent(named: Option<&str>, folder: &Path, client: &Client) -
         lookup::agent(client, &named).await?;
         return Ok(named);
     }
-    let name = of_folder(folder);
+    let name = of_folder(folder).ok_or_else(|| {
+        let why = format!("no agent can be called like {}", folder.display());
+        Failure::usage(&why).next("name it: chorus run --agent NAME …")
+    })?;
     let members = client.members().await?.members;
     let is_person =
         members.iter().any(|member| member.id == name && *member.kind == MemberKind::Human);
     Ok(if is_person { format!("{name}-agent") } else { name })
 }
 
-/// A member id out of a folder's name: small letters, digits, `-` and `_`.
-fn of_folder(folder: &Path) -> String {
+/// The agent whose token this is.
+pub(super) fn own(named: Option<&str>, id: &str) -> Result<String> {
+    match named.map(lookup::member).filter(|named| *named != id) {
+        None => Ok(id.to_owned()),
+        Some(named) => {
+            let why = format!("the token is of {}, and not of {}", line(id), line(named));
+            Err(Failure::new(Code::ClaimMismatch, why).next("leave --agent out, or give its token"))
+        }
+    }
+}
+
+/// A member id out of a folder's name: small letters, digits, `-` and `_`; none where it has no such character.
+fn of_folder(folder: &Path) -> Option<String> {
     let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let mut id = String::new();
     for c in name.unwrap_or_default().chars() {
@@ -35,7 +51,7 @@ fn of_folder(folder: &Path) -> String {
     }
     let id = id.trim_end_matches('-');
     let id = &id[..id.len().min(LONGEST)];
-    if id.is_empty() { "agent".to_owned() } else { id.to_owned() }
+    (!id.is_empty()).then(|| id.to_owned())
 }
 
 /// Longer names are hard to type.
@@ -48,14 +64,14 @@ mod tests {
     #[test]
     fn a_folder_gives_a_name_that_can_be_mentioned() {
         for (folder, name) in [
-            ("/home/will/Chorus Web", "chorus-web"),
-            ("/srv/api.v2", "api-v2"),
-            ("/tmp/--x--", "x"),
-            ("/tmp/Ünï", "n"),
-            ("/tmp/日本", "agent"),
-            ("/", "agent"),
+            ("/home/will/Chorus Web", Some("chorus-web")),
+            ("/srv/api.v2", Some("api-v2")),
+            ("/tmp/--x--", Some("x")),
+            ("/tmp/Ünï", Some("n")),
+            ("/tmp/日本", None),
+            ("/", None),
         ] {
-            assert_eq!(of_folder(Path::new(folder)), name, "{folder}");
+            assert_eq!(of_folder(Path::new(folder)).as_deref(), name, "{folder}");
         }
     }
 }

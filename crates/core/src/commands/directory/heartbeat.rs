@@ -93,20 +93,24 @@ impl Context<'_> {
         };
         let is_connected = before.connected;
         let session = Session {
-            // What holds the connection knows its runtime better than a call does.
-            runtime: match is_connected {
+            // What holds the connection knows its runtime better than a call does; and what is not said stays.
+            runtime: match is_connected || heard.runtime.is_empty() {
                 true => before.runtime.clone(),
                 false => heard.runtime.as_str().into(),
             },
             resumable: if is_connected { before.resumable } else { heard.resumable },
             resume_id: own_id.or_else(|| before.resume_id.clone()),
-            status: heard.status,
+            // A connection proves more than is said beside it.
+            status: match heard.status {
+                SessionStatus::Offline if is_connected => SessionStatus::Idle,
+                said => said,
+            },
             proof: Proof::Heartbeat,
             seen_at: now,
             ..before
         };
         let is_new =
-            known.is_none_or(|k| k.states_other_than(&session) || k.status != heard.status);
+            known.is_none_or(|k| k.states_other_than(&session) || k.status != session.status);
         let key = session.key;
         self.ws.last_session = self.ws.last_session.max(key.0);
         let directory = self.directory_mut();

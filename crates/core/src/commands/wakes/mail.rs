@@ -15,9 +15,6 @@ use crate::state::effect::RemoteNews;
 use crate::state::room::turns::is_owed;
 use crate::state::workspace::Failure;
 
-/// The program's last lines in a report, in characters: what fits beside the reason.
-const LINES_CHARS: usize = 300;
-
 impl Context<'_> {
     /// The open deliveries that a wake covers, oldest first: those that wait, and those that its
     /// session runs.
@@ -158,13 +155,16 @@ impl Context<'_> {
         let owed: Vec<(EventRef, Delivery)> =
             self.covered(&wake).into_iter().map(|(at, delivery)| (at, delivery.clone())).collect();
         for (at, delivery) in owed {
+            if self.is_in_other_hands(&wake, at) {
+                continue;
+            }
             if !is_owed(&delivery) {
                 if delivery.state.is_running() {
                     self.settle(at, wake.member, Disposition::Ignored)?;
                 }
                 continue;
             }
-            let why = self.failed_because(&wake, outcome, at.conversation)?;
+            let why = Self::failed_because(&wake, outcome);
             self.remark(at, wake.member, Some(Arc::from(&*why)));
             self.settle(at, wake.member, Disposition::Failed)?;
             let reported = self.report_unanswered(at, &delivery, Unanswered::Failed, Some(&why));
@@ -174,6 +174,21 @@ impl Context<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether another runner of the agent, which is connected, has an open wake about it too.
+    fn is_in_other_hands(&self, wake: &Wake, at: EventRef) -> bool {
+        let directory = self.directory();
+        let thread = self.ws.rooms.get(&at.conversation).and_then(|room| room.open().get(&at.seq));
+        let thread = thread.and_then(|open| open.thread);
+        directory.wakes.values().any(|other| {
+            let runner = directory.sessions.get(&other.session);
+            let is_theirs = other.member == wake.member && other.session != wake.session;
+            is_theirs
+                && other.is_open()
+                && other.covers(at, thread)
+                && runner.is_some_and(|runner| runner.connected)
+        })
     }
 
     /// Drops what programs showed while they were awake for mail of a conversation: it may repeat a
@@ -188,29 +203,17 @@ impl Context<'_> {
         }
     }
 
-    /// Why the agent did not answer, as its author reads it. The program's last lines are shown only
-    /// where all readers may know what the agent was told.
-    fn failed_because(
-        &mut self,
-        wake: &Wake,
-        outcome: Outcome,
-        conversation: ConversationKey,
-    ) -> Result<String> {
+    /// Why the agent did not answer, as all who read the conversation see it. What the program's screen showed is for
+    /// operators: a person's terminal has other things on it.
+    fn failed_because(wake: &Wake, outcome: Outcome) -> String {
         let why = match outcome {
             Outcome::WakeFailed => "the agent could not be woken",
             Outcome::NoProgress => "the agent was woken and did not answer",
             _ => "the agent sleeps, and no runner of it is connected",
         };
-        let lines = wake.lines.as_deref().map(str::trim).filter(|lines| !lines.is_empty());
-        let Some(lines) = lines.filter(|_| outcome != Outcome::NoRunner) else {
-            return Ok(why.to_owned());
-        };
-        // A timer speaks for nobody, so what the agent knows cannot be looked up.
-        if self.by.member != wake.member || self.carries_into(conversation)? {
-            return Ok(why.to_owned());
+        match wake.lines {
+            Some(_) => format!("{why}; an operator sees the end of its screen with `chorus why`"),
+            None => why.to_owned(),
         }
-        let count = lines.chars().count();
-        let last: String = lines.chars().skip(count.saturating_sub(LINES_CHARS)).collect();
-        Ok(format!("{why}. Its last lines: {}", last.replace('\n', " | ")))
     }
 }

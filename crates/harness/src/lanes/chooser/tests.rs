@@ -84,9 +84,15 @@ fn a_person_who_types_defers_and_then_is_left_alone() {
         let known = Known { socket: Socket::Absent, typing: Some(typing), command, ..known() };
         choose(&known, 1, &[], &[])
     };
-    assert_eq!(typed(Typing::Now, true).next, Next::Wait(Lane::Pty, Reason::PersonTyping));
-    assert_eq!(typed(Typing::StillAfterDeferring, true).next, Next::Try(Lane::Command));
-    let none = typed(Typing::StillAfterDeferring, false);
+    assert_eq!(
+        typed(Typing::Now(Reason::PersonTyping), true).next,
+        Next::Wait(Lane::Pty, Reason::PersonTyping)
+    );
+    assert_eq!(
+        typed(Typing::StillAfterDeferring(Reason::PersonTyping), true).next,
+        Next::Try(Lane::Command)
+    );
+    let none = typed(Typing::StillAfterDeferring(Reason::PersonTyping), false);
     assert!(none.human_input() && none.next == Next::Exhausted, "{none:?}");
     assert!(!typed(Typing::Quiet, false).human_input());
 }
@@ -107,8 +113,8 @@ prop_compose! {
         typing in select(vec![
             None,
             Some(Typing::Quiet),
-            Some(Typing::Now),
-            Some(Typing::StillAfterDeferring),
+            Some(Typing::Now(Reason::PersonTyping)),
+            Some(Typing::StillAfterDeferring(Reason::PersonTyping)),
         ]),
         (alive, busy, agent, resume_id, command) in any::<(bool, bool, bool, bool, bool)>(),
     ) -> Known {

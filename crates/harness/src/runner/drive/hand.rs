@@ -7,9 +7,10 @@ use nix::sys::signal::Signal;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Driven;
+use crate::lanes::dialog::takes_prompts;
 use crate::lanes::flags::CommandLine;
 use crate::lanes::terminal::{Ended, Started, Starter, Typed, Typist};
-use crate::lanes::{Kind, LaneContext};
+use crate::lanes::{Kind, LaneContext, Reason};
 use crate::runner::program::Program;
 use crate::runner::seat::Seat;
 use crate::terminal::{Gate, Injected, Plan, Profile, Refusal, TerminalHandle};
@@ -54,6 +55,15 @@ impl Hand {
         Gate { force: self.force, ..Gate::default() }
     }
 
+    /// Why nothing may be typed now.
+    pub(super) fn kept_back(&self, terminal: &TerminalHandle) -> Option<Reason> {
+        if terminal.refusal(&self.gate()).is_some() {
+            return Some(Reason::PersonTyping);
+        }
+        let takes = takes_prompts(self.program.kind, &terminal.screen());
+        (!takes).then_some(Reason::DialogOpen)
+    }
+
     fn profile(&self) -> Profile {
         match self.program.kind {
             Kind::Codex => Profile::Codex,
@@ -87,6 +97,9 @@ impl Typist for Hand {
             return Typed::Refused("not_running".to_owned());
         };
         let before = terminal.screen();
+        if !takes_prompts(self.program.kind, &before) {
+            return Typed::Refused("the program asks its user something".to_owned());
+        }
         match terminal.inject(Plan::new(self.profile(), text, self.gate())).await {
             Injected::Typed => {
                 let is_silent = matches!(self.program.kind, Kind::Other | Kind::Acp);

@@ -288,7 +288,7 @@ fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
 
 /// One that is another's is as unknown as one that has ended. The client begins a new one.
 fn unknown_session() -> Response {
-    let refusal = Refusal::not_found("session; initialize a new one");
+    let refusal = Refusal::new(Code::NotFound, "no such session: initialize a new one");
     Refused::from(refusal).into_response()
 }
 
