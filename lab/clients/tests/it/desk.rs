@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use chorus_clients::kit::{self, Kit};
 use chorus_clients::model::{Cue, Model};
+use chorus_harness::lanes::Kind;
+use chorus_harness::lanes::dialog::takes_prompts;
 use chorus_harness::terminal::{Launch, Size, Terminal, TerminalHandle, spawn};
 use chorus_testing::eventually;
 use nix::sys::signal::{Signal, kill};
@@ -114,6 +116,12 @@ impl Desk {
     /// The program is there, and its runner is connected.
     pub(crate) async fn is_ready(&self, terminal: &TerminalHandle) {
         self.is_connected().await;
+        // Keys that come while it draws itself are lost.
+        eventually("its prompt box is open", async || {
+            let takes = |kind| takes_prompts(kind, &terminal.screen());
+            takes(Kind::Codex) || takes(Kind::Claude)
+        })
+        .await;
         terminal.person_input(DRAFT.into()).await.unwrap();
         eventually("the program takes keys", async || terminal.screen().contains(DRAFT)).await;
     }

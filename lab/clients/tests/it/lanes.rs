@@ -154,6 +154,9 @@ fn failed(outcome: Outcome) -> Reason {
 /// Wakes it a few times by its socket, and once into a running turn, under a draft that stays.
 async fn is_woken_under_a_draft(runner: &Runner, lane: Lane, process: Option<u32>) -> Turn {
     let context = runner.context(process, None);
+    // Keys that come while it draws itself are lost.
+    eventually("its prompt box is there", async || runner.terminal.screen().contains(['›', '❯']))
+        .await;
     runner.terminal.types(DRAFT);
     eventually("the draft is in the composer", async || runner.terminal.screen().contains(DRAFT))
         .await;
