@@ -95,7 +95,7 @@ impl Host {
         let (stop, stopped) = watch::channel(false);
         let (indexer, verifier) = tasks::threads(app, pending.index)?;
         heads::look(app, &config.data).await;
-        tasks::start(&config, app, pending.members_moved, &stopped);
+        tasks::start(&config, app, pending.jobs, pending.members_moved, &stopped);
         let watching = checked.tls.clone().map(|tls| tokio::spawn(tls.watch()));
         let (addr, url, local) = (bound.addr, bound.url.clone(), bound.local.clone());
         let server = bound.serve(&config, app, checked.tls, stopped);

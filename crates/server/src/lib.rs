@@ -17,6 +17,7 @@ mod auth;
 mod dispatch;
 mod egress;
 mod indexer;
+mod json_schema;
 mod limits;
 mod listen;
 mod page;
@@ -31,7 +32,6 @@ pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::postgres::{Address, AddressError};
 pub use chorus_store::repair::{Repair, repair};
 pub use chorus_store::{OpenError, Place, Sync, backup};
-
 pub use config::{Config, Pace};
 pub use egress::signature;
 pub use host::checked::unusable;

@@ -13,13 +13,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+pub(crate) use filter::AGENT;
+pub use filter::filter;
 use tracing::subscriber::SetGlobalDefaultError;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::telemetry::LogFormat;
 use crate::redact::{Lines, Redactor};
-pub(crate) use filter::AGENT;
-pub use filter::filter;
 
 /// Lines that wait to be written: a few MiB.
 const QUEUED: usize = 8_192;

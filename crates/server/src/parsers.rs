@@ -15,9 +15,8 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use futures_util::{FutureExt, stream};
 
-use crate::auth::Use;
 use crate::auth::callback::{Callback, Purpose};
-use crate::auth::{Auth, Issued, Keys, Stem, Turn};
+use crate::auth::{Auth, Issued, Keys, Stem, Turn, Use};
 use crate::egress::{Allowed, check_url};
 use crate::history::read_again;
 use crate::services::assets::picture::thumbnail;

@@ -15,8 +15,11 @@ use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
+use chorus_core::model::job::Job;
+use chorus_core::model::ledger::{Account, Entry, Head, Spending};
 use chorus_core::model::limits;
 use chorus_core::model::log_snapshot::LogSnapshot;
+use chorus_core::model::registry::Listing;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::facts::{Facts, Recalled, Seats, Unavailable};
 use chorus_core::state::room::{Parts, Room, TAIL};
@@ -25,8 +28,8 @@ use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::reader::entries;
 use crate::{
-    asset, conversation, departed, digest, event, inbox, log_snapshot, message, open, read_cursor,
-    schedule, stimulus, thread, told, turn,
+    asset, conversation, departed, digest, event, inbox, job, ledger, listing, log_snapshot,
+    message, open, read_cursor, schedule, stimulus, thread, told, turn,
 };
 
 /// At most this many places of one file are examined.
@@ -248,5 +251,49 @@ impl Facts for Stored<'_> {
         thread: Option<ThreadKey>,
     ) -> Result<ReadCursor, Unavailable> {
         Ok(read_cursor::get(self.db, self.workspace, conversation, (member, thread))?)
+    }
+
+    fn listing(&mut self, agent: Uid) -> Result<Option<Arc<Listing>>, Unavailable> {
+        Ok(listing::get(self.db, self.workspace, agent)?)
+    }
+
+    fn agent_of(&mut self, member: MemberKey) -> Result<Option<Uid>, Unavailable> {
+        Ok(listing::of_member(self.db, self.workspace, member)?)
+    }
+
+    fn heartbeat(&mut self, agent: Uid) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(listing::heartbeat(self.db, self.workspace, agent)?)
+    }
+
+    fn job(&mut self, uid: Uid) -> Result<Option<Arc<Job>>, Unavailable> {
+        Ok(job::get(self.db, self.workspace, uid)?)
+    }
+
+    fn open_jobs(&mut self, hirer_owner: &str) -> Result<u64, Unavailable> {
+        Ok(job::open(self.db, self.workspace, hirer_owner)?)
+    }
+
+    fn due_jobs(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Uid>, Unavailable> {
+        Ok(job::due(self.db, self.workspace, now, limit)?)
+    }
+
+    fn next_due_job(&mut self, now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(job::next_due(self.db, self.workspace, now)?)
+    }
+
+    fn account(&mut self, owner: &str) -> Result<Option<Account>, Unavailable> {
+        Ok(ledger::account(self.db, self.workspace, owner)?)
+    }
+
+    fn spending(&mut self, member: MemberKey) -> Result<Option<Spending>, Unavailable> {
+        Ok(ledger::spending(self.db, self.workspace, member)?)
+    }
+
+    fn ledger_head(&mut self) -> Result<Head, Unavailable> {
+        Ok(ledger::head(self.db, self.workspace)?)
+    }
+
+    fn transfer(&mut self, uid: Uid) -> Result<Option<Entry>, Unavailable> {
+        Ok(ledger::transfer(self.db, self.workspace, uid)?)
     }
 }

@@ -7,9 +7,9 @@ use crate::db::{Db, Result, Table};
 use crate::family::Family;
 use crate::tenant::Tenant;
 use crate::{
-    approval, asset, audit, conversation, departed, digest, directory, endpoint, event, inbox,
-    log_snapshot, message, open, project, read_cursor, registration, schedule, stimulus, thread,
-    token, told, turn, wake,
+    approval, asset, audit, conversation, departed, digest, directory, endpoint, event, inbox, job,
+    ledger, listing, log_snapshot, message, open, project, read_cursor, registration, schedule,
+    stimulus, thread, token, told, turn, wake,
 };
 
 /// Those that every database has, in the order in which they are recorded, loaded and checked.
@@ -25,6 +25,9 @@ pub(crate) static ALL: &[&Family] = &[
     &token::FAMILY,
     &told::FAMILY,
     &wake::FAMILY,
+    &listing::FAMILY,
+    &job::FAMILY,
+    &ledger::FAMILY,
     &event::FAMILY,
     &log_snapshot::FAMILY,
     &open::FAMILY,

@@ -344,6 +344,7 @@ fn revive(
     }
     if alone {
         workspace.wakes_after_start(now);
+        workspace.track_jobs();
     }
     Ok((workspace, damaged))
 }

@@ -20,6 +20,7 @@ pub mod part;
 
 pub mod attention;
 pub mod channels;
+pub mod registry;
 pub mod rest;
 pub mod threads;
 pub mod webhook;

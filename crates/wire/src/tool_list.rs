@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::tool::{Descriptor, Names, Tool};
-use crate::{attention, channels, threads};
+use crate::{attention, channels, registry, threads};
 
 /// Result of `tools/list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,8 @@ pub struct ToolList {
 
 /// All tools.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
-    threads::TOOLS.iter().chain(channels::TOOLS).chain(attention::tools::TOOLS).copied()
+    let talk = threads::TOOLS.iter().chain(channels::TOOLS).chain(attention::tools::TOOLS);
+    talk.chain(registry::TOOLS).copied()
 }
 
 /// The tool of a name, in either form.

@@ -11,9 +11,12 @@ use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
 use crate::model::event::{MessageKind, Reason};
+use crate::model::job::{JobState, Outcome as JobOutcome, Payment};
+use crate::model::ledger::EntryKind;
 use crate::model::member::{MemberKind, Proof, SessionStatus};
 use crate::model::project::TaskState;
 use crate::model::reaction::Signal;
+use crate::model::registry::Why as ReputationWhy;
 use crate::model::schedule::Fired;
 use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::work::{BindingKind, WorkStatus};
@@ -204,6 +207,27 @@ coded!(ReportResult {
 coded!(WakeState { Pending = 1, Handed = 2, Deferred = 3, Running = 4, Done = 5, Dead = 6 });
 coded!(Outcome { Answered = 1, Obsolete = 2, WakeFailed = 3, NoProgress = 4, NoRunner = 5 });
 coded!(BindingKind { Schedule = 1, Run = 2, SidechainAgent = 3, Task = 4, Observation = 5 });
+coded!(JobState {
+    Open = 1,
+    Funded = 2,
+    Submitted = 3,
+    Completed = 4,
+    Rejected = 5,
+    Expired = 6,
+});
+coded!(Payment { Escrow = 1, Direct = 2 });
+coded!(JobOutcome {
+    Paid = 1,
+    Failed = 2,
+    Refused = 3,
+    Cancelled = 4,
+    TimedOut = 5,
+    Undelivered = 6,
+    Declined = 7,
+    Unpaid = 8,
+});
+coded!(EntryKind { Mint = 1, Transfer = 2, Hold = 3, Pay = 4, Refund = 5, Reverse = 6 });
+coded!(ReputationWhy { Success = 1, Failure = 2, Reversal = 3 });
 coded!(Authority { Auditor = 1, Worker = 2, Orchestrator = 3, Operator = 4 });
 coded!(Code {
     AddressRefused = 1,
@@ -229,4 +253,9 @@ coded!(Code {
     HumanInputCollision = 21,
     UnmanagedRuntime = 22,
     WakeFailed = 23,
+    AgentOffline = 24,
+    BudgetInsufficient = 25,
+    ExecutionError = 26,
+    SkillMismatch = 27,
+    TransferFailed = 28,
 });

@@ -125,6 +125,7 @@ impl Context<'_> {
         let (conversation, of) = match key {
             TimerKey::Room { conversation, of } => (conversation, of),
             TimerKey::Wake(uid) => return self.fire_wake(uid),
+            TimerKey::Jobs => return self.fire_jobs(),
         };
         match of {
             TimerOf::Digest => self.digest(conversation),

@@ -9,10 +9,13 @@ use crate::model::ids::Uid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     AddressRefused,
+    AgentOffline,
     ApprovalRequired,
+    BudgetInsufficient,
     ClaimMismatch,
     ClaimedByOther,
     Conflict,
+    ExecutionError,
     Forbidden,
     HumanInputCollision,
     IdempotencyConflict,
@@ -24,7 +27,9 @@ pub enum Code {
     PolicyForbidsReply,
     RateLimited,
     ReplyBudgetSpent,
+    SkillMismatch,
     StaleTurn,
+    TransferFailed,
     TurnHeldByOther,
     Unauthorized,
     Unavailable,

@@ -7,6 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::model::uuid;
+
 macro_rules! key {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
         $(#[$doc])*
@@ -80,6 +82,8 @@ pub enum Prefix {
     Task,
     Inbox,
     Wake,
+    /// None: the registry's ids are UUIDs that others chose.
+    Uuid,
 }
 
 impl Prefix {
@@ -100,6 +104,7 @@ impl Prefix {
             Self::Task => "task_",
             Self::Inbox => "inb_",
             Self::Wake => "wake_",
+            Self::Uuid => "",
         }
     }
 }
@@ -109,8 +114,11 @@ impl Prefix {
 pub struct Uid(pub u128);
 
 impl Uid {
-    /// The public text: the prefix and 32 hexadecimal digits.
+    /// The public text: the prefix and 32 hexadecimal digits, or a UUID in its usual form.
     pub fn show(self, prefix: Prefix) -> String {
+        if prefix == Prefix::Uuid {
+            return uuid::show(self.0);
+        }
         format!("{}{:032x}", prefix.as_str(), self.0)
     }
 
@@ -121,6 +129,9 @@ impl Uid {
 
     /// Parses the output of [`Uid::show`]. Only that form is accepted: an id is opaque, not a UUID.
     pub fn read(prefix: Prefix, text: &str) -> Option<Self> {
+        if prefix == Prefix::Uuid {
+            return uuid::read(text).map(Self);
+        }
         let hex = text.strip_prefix(prefix.as_str())?;
         hex.parse().ok()
     }

@@ -284,6 +284,50 @@ pub const WAKE_LINES_BYTES: usize = 4 * 1024;
 pub const WAKE_WHY_BYTES: usize = 1024;
 /// Ended wakes that a workspace keeps.
 pub const WAKES_ENDED: usize = 100;
+/// An agent that can be hired is offline after three missed heartbeats of 30 s (design section 5,
+/// "Credits").
+pub const AGENT_OFFLINE_MS: i64 = 90_000;
+/// Longest URL of a job's endpoint or callback in bytes.
+pub const JOB_URL_BYTES: usize = 2_048;
+/// Skills of one agent: more than anybody offers, and few enough to be written at once.
+pub const SKILLS: usize = 64;
+/// Longest name of a skill in bytes: it is one segment of a URL.
+pub const SKILL_NAME_BYTES: usize = 64;
+/// Longest description of a skill in bytes: a long paragraph.
+pub const SKILL_TEXT_BYTES: usize = 2_048;
+/// Longest schema of a skill, as canonical JSON, in bytes.
+pub const SCHEMA_BYTES: usize = 32 * 1024;
+/// Longest input or output of a job, as canonical JSON, in bytes: ten pages of a book and more.
+/// Larger things are files, to which a job can refer.
+pub const JOB_DATA_BYTES: usize = 256 * 1024;
+/// Longest reason, memo or note of a job or a transfer in bytes.
+pub const JOB_NOTE_BYTES: usize = 1_024;
+/// How often a verified endpoint is challenged again.
+pub const ENDPOINT_CHECK_MS: i64 = 3_600_000;
+/// How soon one is challenged again that did not answer; twice as long after each time.
+pub const ENDPOINT_RECHECK_MS: i64 = 30_000;
+/// Default time from a job's request to its result.
+pub const JOB_TIMEOUT_MS: i64 = 10 * 60_000;
+/// Bounds of that time: a second is shorter than a model takes to start, a week is a project.
+pub const JOB_TIMEOUTS_MS: [i64; 2] = [1_000, 7 * 24 * 3_600_000];
+/// Default time in which an evaluator decides. Without a decision the result counts as accepted.
+pub const JOB_EVALUATION_MS: i64 = 24 * 3_600_000;
+/// Bounds of that time.
+pub const JOB_EVALUATIONS_MS: [i64; 2] = [1_000, 7 * 24 * 3_600_000];
+/// How long after a job was completed its hirer may contest it.
+pub const JOB_DISPUTE_MS: i64 = 3 * 24 * 3_600_000;
+/// A post of a job that has not ended after this time is made again: its own timeout is shorter.
+pub const JOB_SEND_LEASE_MS: i64 = 40_000;
+/// The first wait between two posts of a job; each is twice as long as the one before.
+pub const JOB_RETRY_MS: i64 = 1_000;
+/// The longest wait between two posts.
+pub const JOB_RETRY_MOST_MS: i64 = 5 * 60_000;
+/// Posts of one result to a hirer's callback.
+pub const JOB_NOTICES: u16 = 12;
+/// Jobs under way that one owner has asked for.
+pub const JOBS_OPEN: u64 = 1_000;
+/// Due jobs that are handled in one transaction.
+pub const JOBS_DUE: usize = 64;
 
 /// The bounds of an interval in milliseconds, and what they are: `60000 (a minute) to 86400000 (a day)`.
 pub fn spans(least: i64, most: i64) -> String {

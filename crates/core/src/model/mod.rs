@@ -5,6 +5,7 @@ pub mod ids;
 pub mod member;
 pub mod seed;
 pub mod token;
+mod uuid;
 
 pub mod activity;
 pub mod conversation;
@@ -18,6 +19,10 @@ pub mod thread;
 pub mod turn;
 
 pub mod asset;
+
+pub mod job;
+pub mod ledger;
+pub mod registry;
 
 pub mod attention;
 pub mod claim;

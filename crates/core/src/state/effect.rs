@@ -64,6 +64,8 @@ pub enum Effect {
         conversation: ConversationKey,
         news: RemoteNews,
     },
+    /// Post the job to its agent, or its end to its hirer.
+    Job(Uid),
     Directory(Arc<Directory>),
     /// Another host has written to the conversation: its followers must read the log.
     Moved(ConversationKey),

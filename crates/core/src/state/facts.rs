@@ -8,9 +8,14 @@ use crate::model::conversation::Visibility;
 use crate::model::cursor::ReadCursor;
 use crate::model::delivery::Open;
 use crate::model::event::{Event, Hash};
-use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid};
+use crate::model::ids::{
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
+};
+use crate::model::job::Job;
+use crate::model::ledger;
 use crate::model::log_snapshot::LogSnapshot;
 use crate::model::message_state::MessageState;
+use crate::model::registry::Listing;
 
 /// The readers of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +114,45 @@ pub trait Facts {
         member: MemberKey,
         thread: Option<ThreadKey>,
     ) -> Result<ReadCursor, Unavailable>;
+    fn listing(&mut self, _agent: Uid) -> Result<Option<Arc<Listing>>, Unavailable> {
+        Ok(None)
+    }
+    /// The agent that a member is in the registry.
+    fn agent_of(&mut self, _member: MemberKey) -> Result<Option<Uid>, Unavailable> {
+        Ok(None)
+    }
+    /// When a listed agent was last heard of.
+    fn heartbeat(&mut self, _agent: Uid) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(None)
+    }
+    fn job(&mut self, _job: Uid) -> Result<Option<Arc<Job>>, Unavailable> {
+        Ok(None)
+    }
+    /// How many jobs of an owner have not ended.
+    fn open_jobs(&mut self, _hirer_owner: &str) -> Result<u64, Unavailable> {
+        Ok(0)
+    }
+    /// At most `limit` jobs that are due at `now`.
+    fn due_jobs(&mut self, _now: Timestamp, _limit: usize) -> Result<Vec<Uid>, Unavailable> {
+        Ok(Vec::new())
+    }
+    /// When the first job is due after `now`.
+    fn next_due_job(&mut self, _now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(None)
+    }
+    fn account(&mut self, _owner: &str) -> Result<Option<ledger::Account>, Unavailable> {
+        Ok(None)
+    }
+    fn spending(&mut self, _member: MemberKey) -> Result<Option<ledger::Spending>, Unavailable> {
+        Ok(None)
+    }
+    fn ledger_head(&mut self) -> Result<ledger::Head, Unavailable> {
+        Ok(ledger::Head::default())
+    }
+    /// The entry of a transfer.
+    fn transfer(&mut self, _transfer: Uid) -> Result<Option<ledger::Entry>, Unavailable> {
+        Ok(None)
+    }
 }
 
 /// The facts could not be read; nothing was decided.

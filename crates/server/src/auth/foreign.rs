@@ -18,8 +18,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::jwks::Published;
-use super::token::Use;
-use super::token::{self, Claims};
+use super::token::{self, Claims, Use};
 use super::ttl::LONGEST_TTL_S;
 use super::{SKEW_MS, unauthorized};
 use crate::config::issuers::{self, AccessTokens, Issuer};

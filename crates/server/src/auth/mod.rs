@@ -8,6 +8,7 @@ mod cache;
 pub(crate) mod callback;
 mod foreign;
 mod heads;
+mod jobs;
 mod jwks;
 mod keys;
 mod signin;

@@ -22,6 +22,7 @@ pub mod issuers;
 pub mod limits;
 pub mod otlp;
 pub mod redaction;
+pub mod registry;
 pub mod retention;
 pub mod telemetry;
 pub mod threads;
@@ -34,7 +35,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_store::{Clock, Sync, SystemClock};
-
 pub use load::{Loaded, Mistake, Source, Written};
 pub use settings::Settings;
 

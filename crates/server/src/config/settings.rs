@@ -15,6 +15,7 @@ use super::kind::Given;
 use super::limits::Limits;
 use super::otlp::Otlp;
 use super::redaction::Redaction;
+use super::registry::Registry;
 use super::retention::Retention;
 use super::section::{Entry, Section};
 use super::telemetry::Telemetry;
@@ -92,6 +93,7 @@ settings! {
     digest: Digest,
     threads: Threads,
     webhook: Webhook,
+    registry: Registry,
     deadlines: Deadlines,
     budget: Budget,
     approvals: Approvals,

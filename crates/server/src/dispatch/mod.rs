@@ -12,6 +12,7 @@ pub(crate) mod connections;
 pub(crate) mod erased;
 pub(crate) mod feed;
 pub(crate) mod frames;
+pub(crate) mod jobs;
 pub(crate) mod live;
 pub(crate) mod recent_offers;
 pub(crate) mod replies;
@@ -70,6 +71,8 @@ pub(crate) struct Dispatcher {
     pub workspace_id: Arc<str>,
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
+    /// To whoever posts jobs; what does not fit is begun again by the job's timer.
+    pub jobs: mpsc::Sender<Uid>,
     /// To whoever sends back what is for services elsewhere.
     pub replies: Arc<Replies>,
     /// To whoever keeps the index of search.
@@ -208,6 +211,9 @@ impl Dispatcher {
                     self.feed.look_everywhere();
                     self.lists.send_replace(());
                 }
+                Effect::Job(job) => {
+                    let _ = self.jobs.try_send(job);
+                }
                 Effect::Remote { conversation, news } => self.replies.put(conversation, news),
                 Effect::Wake(wake) => {
                     let note = Notification::new(method::WAKE, view::wakes::outgoing(&wake));
@@ -305,6 +311,7 @@ mod tests {
             traces: Arc::new(Traces::open(&Default::default()).unwrap()),
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
+            jobs: mpsc::channel(1).0,
             replies: Arc::default(),
             hints: Arc::default(),
             lists,

@@ -16,6 +16,8 @@ pub(crate) enum To {
     Endpoint(MemberKey),
     /// The services that deliver to an inbox.
     Inbox(Uid),
+    /// An agent for hire, or whoever has hired one.
+    Agent(Uid),
 }
 
 #[derive(Clone)]

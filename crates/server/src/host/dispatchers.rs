@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::dispatch::jobs::Handles as JobHandles;
 use crate::dispatch::replies::handles::Handles as ReplyHandles;
 use crate::dispatch::webhook::handles::Handles as WebhookHandles;
 use crate::services::App;
@@ -41,5 +42,20 @@ pub(super) fn replies(app: &App) -> Arc<ReplyHandles> {
         replies: shared.replies.clone(),
         webhooks: shared.webhooks.clone(),
         writer: shared.writer.clone(),
+    })
+}
+
+pub(super) fn jobs(app: &App) -> Arc<JobHandles> {
+    let shared = &app.shared;
+    Arc::new(JobHandles {
+        agents: app.agents.clone(),
+        auth: shared.auth.clone(),
+        clock: shared.clock.clone(),
+        commands: app.commands.clone(),
+        hiring: shared.hiring.clone(),
+        id_generator: shared.id_generator.clone(),
+        jobs: app.jobs.clone(),
+        public_url: shared.public_url.clone(),
+        webhooks: shared.webhooks.clone(),
     })
 }

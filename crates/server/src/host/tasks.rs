@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use chorus_core::model::ids::Uid;
 use chorus_store::search::Index;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use super::verify::Verifier;
 use super::{StartError, dispatchers, first, heads, retention};
 use crate::config::Config;
-use crate::dispatch::{replies, webhook};
+use crate::dispatch::{jobs, replies, webhook};
 use crate::indexer;
 use crate::services::App;
 
@@ -24,6 +25,7 @@ pub(super) fn threads(app: &App, index: Index) -> Result<(JoinHandle<()>, Verifi
 pub(super) fn start(
     config: &Config,
     app: &Arc<App>,
+    due: mpsc::Receiver<Uid>,
     members_moved: watch::Receiver<()>,
     stopped: &watch::Receiver<bool>,
 ) {
@@ -31,6 +33,7 @@ pub(super) fn start(
     tokio::spawn(heads::keep(app.clone(), data.clone(), stopped()));
     tokio::spawn(first::keep_token(app.clone(), data.clone(), stopped()));
     tokio::spawn(replies::serve(dispatchers::replies(app), stopped()));
+    tokio::spawn(jobs::serve(dispatchers::jobs(app), due, stopped()));
     tokio::spawn(app.assets.clone().make_thumbnails(stopped()));
     tokio::spawn(webhook::serve(dispatchers::webhook(app), members_moved, stopped()));
     let every = config.settings.retention.every.ms();

@@ -19,11 +19,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, Response};
+use connection_limiter::{ConnectionLimiter, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use timeouts::{Seated, Timeouts};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -33,8 +35,6 @@ use crate::config::Pace;
 use crate::config::limits::Limits as Settings;
 use crate::telemetry::{Cut, Metrics};
 use crate::tls::Tls;
-use connection_limiter::{ConnectionLimiter, Full};
-use timeouts::{Seated, Timeouts};
 
 /// Rest after the system refused a connection, as when it has no more file descriptors.
 const REST: Duration = Duration::from_millis(100);

@@ -16,12 +16,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use regex::Regex;
-use serde_json::Value;
-
 pub use log::Lines;
 pub use patterns::names;
 use patterns::{BUILT_IN, Pattern};
+use regex::Regex;
+use serde_json::Value;
 
 /// The name under which the operator's own patterns stand.
 const CUSTOM: &str = "custom";

@@ -36,6 +36,9 @@ use super::posts::PostService;
 use super::projects::ProjectService;
 use super::reactions::ReactionService;
 use super::reads::Reads;
+use super::registry::agents::AgentService;
+use super::registry::jobs::JobService;
+use super::registry::ledger::LedgerService;
 use super::retention::RetentionService;
 use super::roles::RoleService;
 use super::runs::RunService;
@@ -250,6 +253,18 @@ services! {
         services: commands, identity, names, posts, reads, threads;
         shared: feed, clock, directory, summaries, workspace_id;
         new: homes;
+    }
+    agents: AgentService {
+        services: commands, reads;
+        shared: auth, clock, directory, hiring, public_url, webhooks;
+    }
+    jobs: JobService {
+        services: agents, commands, reads;
+        shared: auth, clock, directory, hiring, id_generator, webhooks;
+    }
+    ledger: LedgerService {
+        services: agents, commands, reads;
+        shared: auth, clock, directory, id_generator;
     }
     turns: TurnService {
         services: commands;

@@ -59,6 +59,17 @@ pub(super) fn inbox(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Inbox, id).ok_or_else(|| Refusal::not_found("inbox"))
 }
 
+/// A UUID in a path: one that is malformed names nothing.
+pub(super) fn named_uuid(id: &str, what: &str) -> Result<Uid, Refusal> {
+    Uid::read(Prefix::Uuid, id).ok_or_else(|| Refusal::not_found(what))
+}
+
+/// A UUID in a body.
+pub(super) fn uuid(id: &str, field: &str) -> Result<Uid, Refusal> {
+    let why = || Refusal::invalid(format!("{field} is a UUID: 8-4-4-4-12 hexadecimal digits"));
+    Uid::read(Prefix::Uuid, id).ok_or_else(why)
+}
+
 pub(super) fn session(id: &str) -> Result<Uid, Refusal> {
     Uid::read(Prefix::Session, id)
         .ok_or_else(|| Refusal::invalid("a session id is sess_ and 32 hexadecimal digits"))

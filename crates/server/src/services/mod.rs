@@ -65,6 +65,8 @@ pub(crate) mod drain;
 pub(crate) mod follow;
 pub(crate) mod log;
 
+pub(crate) mod registry;
+
 pub(crate) use app::App;
 pub(crate) use id_generator::IdGenerator;
 pub(crate) use shared::Shared;

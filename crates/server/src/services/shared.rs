@@ -18,6 +18,7 @@ use super::digests::Scribe;
 use super::dispositions::TypingRates;
 use super::drain::Drain;
 use super::quotas::Quotas;
+use super::registry::agents::Hiring;
 use super::retention::Rules;
 use super::search::Searching;
 use crate::auth::Auth;
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
     pub(crate) flow: flow::Settings,
     /// Events that were erased while somebody may still be shown them.
     pub(crate) gone: Arc<ErasedEvents>,
+    /// How agents are hired here.
+    pub(crate) hiring: Arc<Hiring>,
     pub(crate) id_generator: Arc<IdGenerator>,
     pub(crate) limits: Arc<Limits>,
     /// Changes when the list of channels and threads may be another for somebody; over when the host stops.

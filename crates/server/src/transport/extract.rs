@@ -42,6 +42,9 @@ pub(super) struct Path<T>(pub T);
 /// 201 and what was made.
 pub(super) struct Created<T>(pub T);
 
+/// 202 and how it is so far.
+pub(super) struct Accepted<T>(pub T);
+
 /// 204: done, and nothing to say.
 pub(super) struct Done;
 
@@ -193,6 +196,12 @@ impl<T> IntoResponse for Encoded<T> {
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
         json(StatusCode::CREATED, &self.0)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Accepted<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::ACCEPTED, &self.0)
     }
 }
 

@@ -12,6 +12,7 @@ mod named;
 mod openapi;
 mod pages;
 mod refused;
+mod registry;
 mod request;
 mod rest;
 mod sign_in;
@@ -23,17 +24,17 @@ use std::sync::Arc;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, header};
 use axum::{Extension, Router, middleware};
-use chorus_core::model::error::{Code, Refusal};
-use rmcp::handler::server::ServerHandler;
-use tokio::sync::watch;
-
-use crate::listen::connection_limiter::Full;
-use crate::services::App;
 use browser::Browser;
+use chorus_core::model::error::{Code, Refusal};
 pub(crate) use guard::Hosts;
 use openapi::Routes;
 use refused::Refused;
+use rmcp::handler::server::ServerHandler;
+use tokio::sync::watch;
 pub(crate) use webhook::events as callback_events;
+
+use crate::listen::connection_limiter::Full;
+use crate::services::App;
 
 /// Longest body of a request, in bytes: the longest message with its parts and metadata, twice over.
 pub(crate) const BODY_BYTES: usize = 1024 * 1024;
@@ -47,6 +48,7 @@ fn all() -> Routes {
         .merge(c2a::routes())
         .merge(mcp::routes())
         .merge(webhook::routes())
+        .merge(registry::routes())
 }
 
 /// Everything the host answers.

@@ -11,6 +11,7 @@ pub(crate) mod events;
 pub(crate) mod feed;
 pub(crate) mod members;
 pub(crate) mod messages;
+pub(crate) mod registry;
 pub(crate) mod search;
 pub(crate) mod thread_work;
 pub(crate) mod threads;

@@ -9,6 +9,7 @@ pub(crate) mod entries;
 mod feed;
 mod moderation;
 mod pool;
+mod registry;
 mod short_ids;
 mod trail;
 

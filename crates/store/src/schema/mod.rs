@@ -28,8 +28,10 @@ pub struct Migration {
 }
 
 /// The steps that all engines share, in order.
-const SHARED: &[Migration] =
-    &[Migration { number: 1, name: "wakes", sql: include_str!("shared_0001.sql") }];
+const SHARED: &[Migration] = &[
+    Migration { number: 1, name: "wakes", sql: include_str!("shared_0001.sql") },
+    Migration { number: 2, name: "registry", sql: include_str!("shared_0002.sql") },
+];
 
 /// A step as one engine takes it.
 struct Step {

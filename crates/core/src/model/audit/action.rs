@@ -113,5 +113,19 @@ actions! {
         SignIn = 66, "signed_in", Event;
         /// The host signs tokens with a new key from here on.
         RotateKey = 67, "signing_key_rotated", Event;
+        RegisterAgent = 80, "agent_registered", Uuid;
+        RemoveAgent = 81, "agent_unregistered", Uuid;
+        RequestJob = 82, "job_requested", Uuid;
+        /// The name says how the agent's work ended.
+        DeliverJob = 83, "job_delivered", Uuid;
+        CancelJob = 84, "job_cancelled", Uuid;
+        /// An evaluator accepted or refused a result.
+        EvaluateJob = 85, "job_evaluated", Uuid;
+        DisputeJob = 86, "job_disputed", Uuid;
+        /// An operator decided about a contested job.
+        DecideDispute = 87, "dispute_decided", Uuid;
+        MintCredits = 88, "credits_minted", Uuid;
+        TransferCredits = 89, "credits_transferred", Uuid;
+        LimitSpending = 90, "spending_limited", Event;
     }
 }

@@ -1,6 +1,6 @@
 //! What a batch must write, and the effects to perform afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::approval::{Approval, Private};
@@ -9,8 +9,11 @@ use crate::model::endpoint::Endpoint;
 use crate::model::event::Hash;
 use crate::model::ids::{ConversationKey, MemberKey, SessionKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
+use crate::model::job::Job;
+use crate::model::ledger;
 use crate::model::member::{Member, Role, Session, Stream};
 use crate::model::project::{Project, Task};
+use crate::model::registry::{Listing, ReputationChange};
 use crate::model::token::Issued;
 use crate::model::wake::Wake;
 use crate::state::changed::changes;
@@ -64,6 +67,23 @@ changes! {
             pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
             /// Files uploaded before this time that nothing refers to are deleted.
             pub sweep: Option<Timestamp>,
+            /// The current listings of agents for hire.
+            pub listings: BTreeMap<Uid, Arc<Listing>>,
+            /// Those whose skills changed too.
+            pub relisted: BTreeSet<Uid>,
+            /// The newest heartbeats of listed agents.
+            pub heartbeats: BTreeMap<Uid, Timestamp>,
+            pub reputations: Vec<ReputationChange>,
+            /// The current jobs.
+            pub jobs: BTreeMap<Uid, Arc<Job>>,
+            /// The current accounts, by owner.
+            pub accounts: BTreeMap<Arc<str>, ledger::Account>,
+            /// What members have spent and may spend.
+            pub spending: BTreeMap<MemberKey, ledger::Spending>,
+            /// New entries of the ledger, in order.
+            pub entries: Vec<ledger::Entry>,
+            /// The end of the ledger, when it moved.
+            pub ledger: Option<ledger::Head>,
             pub rooms: Vec<RoomChanges>,
         }
         /// Whether there is anything to do after the commit.

@@ -8,6 +8,7 @@
 mod changes;
 mod hosts;
 mod intervals;
+mod jobs;
 mod private_reads;
 mod room_cache;
 mod rooms;
@@ -170,6 +171,7 @@ impl Workspace {
         self.directory_changed = false;
         self.private_reads.write_again();
         self.track_wakes();
+        self.track_jobs();
     }
 
     /// Rooms that a batch has changed in memory and not yet handed over to be written.

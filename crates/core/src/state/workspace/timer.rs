@@ -13,6 +13,8 @@ pub(crate) enum TimerKey {
     },
     /// A wake, which may be about several conversations.
     Wake(Uid),
+    /// All jobs for hire: the store knows which are due.
+    Jobs,
 }
 
 /// What a due timer concerns.
@@ -20,6 +22,7 @@ pub(crate) enum TimerKey {
 pub enum Concern {
     Room(ConversationKey),
     Wake(Uid),
+    Jobs,
 }
 
 /// What a timer of a conversation is for. Timers that are due at the same time fire in this order.
@@ -78,6 +81,11 @@ impl Timers {
         }
     }
 
+    /// When a timer is due.
+    pub(crate) fn due_at(&self, key: TimerKey) -> Option<Timestamp> {
+        self.set.get(&key).copied()
+    }
+
     pub(crate) fn cancel(&mut self, key: TimerKey) {
         self.set(key, None);
     }
@@ -98,6 +106,7 @@ impl Timers {
         self.due.first().map(|(_, key)| match key {
             TimerKey::Room { conversation, .. } => Concern::Room(*conversation),
             TimerKey::Wake(uid) => Concern::Wake(*uid),
+            TimerKey::Jobs => Concern::Jobs,
         })
     }
 

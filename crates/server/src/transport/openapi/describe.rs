@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::services::App;
-use crate::transport::extract::{Bearer, Created, Done, Encoded, Json, Path, Query};
+use crate::transport::extract::{Accepted, Bearer, Created, Done, Encoded, Json, Path, Query};
 use crate::transport::refused::Refused;
 
 /// Reads an example as the type it is an example of.
@@ -193,6 +193,12 @@ impl<T: JsonSchema + DeserializeOwned> Gives for Encoded<T> {
 impl<T: JsonSchema + DeserializeOwned> Gives for Created<T> {
     fn gives(draft: &mut Draft<'_>) {
         draft.json::<T>(201);
+    }
+}
+
+impl<T: JsonSchema + DeserializeOwned> Gives for Accepted<T> {
+    fn gives(draft: &mut Draft<'_>) {
+        draft.json::<T>(202);
     }
 }
 

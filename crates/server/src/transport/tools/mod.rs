@@ -7,6 +7,7 @@
 mod attention;
 mod channels;
 mod handlers;
+mod registry;
 mod threads;
 
 use std::sync::LazyLock;
@@ -26,8 +27,10 @@ use crate::auth::without_identity;
 use crate::services::App;
 
 /// What runs when a tool is called, for every tool there is.
-static HANDLERS: LazyLock<Handlers> =
-    LazyLock::new(|| threads::handlers().merge(channels::handlers()).merge(attention::handlers()));
+static HANDLERS: LazyLock<Handlers> = LazyLock::new(|| {
+    let talk = threads::handlers().merge(channels::handlers()).merge(attention::handlers());
+    talk.merge(registry::handlers())
+});
 
 /// Whether there is such a tool.
 pub(super) fn is_one(name: &str) -> bool {

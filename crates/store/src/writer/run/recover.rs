@@ -85,6 +85,13 @@ impl Run {
                             );
                             self.workspace.put_off_wake(wake, now.plus(REST_MS));
                         }
+                        Concern::Jobs => {
+                            tracing::error!(
+                                why = broken.why,
+                                "due jobs cannot be handled and are left alone for a while"
+                            );
+                            self.workspace.put_off_jobs(now.plus(REST_MS));
+                        }
                     }
                 }
             }

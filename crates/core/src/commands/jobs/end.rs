@@ -1,0 +1,131 @@
+//! The end of a job: what was held is paid and returned, and reputation moves, all at once.
+//!
+//! Invariant: a job that has ended holds nothing, and has moved reputation at most once, and only
+//! if it moved credits.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::commands::ledger::posting::Posting;
+use crate::model::ids::Uid;
+use crate::model::job::{Job, JobState, Outcome, Payment, Sending};
+use crate::model::ledger::{Credits, ESCROW, EntryKind};
+use crate::model::registry::{Listing, Reputation, ReputationChange, Why};
+use crate::state::effect::Effect;
+
+impl Context<'_> {
+    /// Ends a job. What a direct job paid is in it already.
+    pub(crate) fn end_job(&mut self, mut job: Job, outcome: Outcome) -> Result<Arc<Job>> {
+        let held = job.held;
+        if job.payment == Payment::Escrow {
+            job.paid = match (&job.result, outcome) {
+                (Some(result), Outcome::Paid) => job.payable(result).min(held),
+                _ => Credits(0),
+            };
+            self.release_escrow(&mut job)?;
+        }
+        let moved = if job.payment == Payment::Escrow { held } else { job.paid };
+        let why = match outcome {
+            Outcome::Paid if !job.paid.is_zero() => Some(Why::Success),
+            _ if outcome.is_failure() && !moved.is_zero() => Some(Why::Failure),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let change = self.move_reputation(&job, why)?;
+            if why == Why::Success {
+                let gained = change.map_or(0.0, |c| c.after.score() - c.before.score());
+                job.gained = gained.to_bits();
+            }
+        }
+        job.state = match outcome {
+            Outcome::Paid => JobState::Completed,
+            Outcome::TimedOut | Outcome::Undelivered | Outcome::Unpaid => JobState::Expired,
+            _ => JobState::Rejected,
+        };
+        (job.outcome, job.ended_at, job.decide_by) = (Some(outcome), Some(self.now), None);
+        if job.callback.is_some() {
+            job.notice = Sending::begun(self.now);
+            self.effect(Effect::Job(job.uid));
+        }
+        Ok(self.put_job(job))
+    }
+
+    pub(crate) fn put_job(&mut self, job: Job) -> Arc<Job> {
+        let uid = job.uid;
+        self.ws.put_job(job);
+        self.ws.changes.jobs[&uid].clone()
+    }
+
+    /// Pays what is to be paid out of escrow, and returns the rest.
+    fn release_escrow(&mut self, job: &mut Job) -> Result<()> {
+        let (uid, held) = (job.uid, std::mem::take(&mut job.held));
+        let rest = Credits(held.0 - job.paid.0);
+        for (kind, to, amount) in [
+            (EntryKind::Pay, job.agent_owner.clone(), job.paid),
+            (EntryKind::Refund, job.hirer_owner.clone(), rest),
+        ] {
+            if !amount.is_zero() {
+                self.post_entry(Posting::of_job(kind, uid, ESCROW, &to, amount))?;
+            }
+        }
+        let spending = self.spending(job.hirer)?.returned(rest, job.made_at);
+        self.put_spending(spending);
+        Ok(())
+    }
+
+    /// Changes the reputation of the job's agent.
+    fn move_reputation(&mut self, job: &Job, why: Why) -> Result<Option<ReputationChange>> {
+        let hirer = self.reputation_of_hirer(job)?;
+        self.change_reputation(job.agent, job.uid, why, |before| match why {
+            Why::Success => before.after_success(hirer),
+            Why::Failure => before.after_failure(),
+            Why::Reversal => before.after_reversal(f64::from_bits(job.gained)),
+        })
+    }
+
+    /// What a contested job had gained is taken back, and it counts as a failure.
+    pub(super) fn reverse_reputation(&mut self, job: &Job) -> Result<()> {
+        self.move_reputation(job, Why::Reversal).map(drop)
+    }
+
+    /// The reputation of the agent on whose behalf the job was asked for. A hirer that is none
+    /// counts as a new one.
+    fn reputation_of_hirer(&mut self, job: &Job) -> Result<Reputation> {
+        let listing = match job.orchestrator {
+            Some(agent) => self.maybe_listing(agent)?,
+            None => self.listing_of(job.hirer)?,
+        };
+        let listing = listing.filter(|listing| listing.owner == job.hirer_owner);
+        Ok(listing.map_or(Reputation::NEW, |listing| listing.reputation))
+    }
+
+    fn change_reputation(
+        &mut self,
+        agent: Uid,
+        job: Uid,
+        why: Why,
+        change: impl FnOnce(Reputation) -> Reputation,
+    ) -> Result<Option<ReputationChange>> {
+        let Some(listing) = self.maybe_listing(agent)? else { return Ok(None) };
+        let mut listing = Listing::clone(&listing);
+        let before = listing.reputation;
+        listing.reputation = change(before);
+        listing.changes += 1;
+        match why {
+            Why::Success => {
+                listing.successes += 1;
+                listing.last_success = Some(self.now);
+            }
+            Why::Failure => listing.failures += 1,
+            Why::Reversal => {
+                listing.successes = listing.successes.saturating_sub(1);
+                listing.failures += 1;
+            }
+        }
+        let (number, at, after) = (listing.changes, self.now, listing.reputation);
+        let change = ReputationChange { agent, number, at, job, why, before, after };
+        self.ws.changes.reputations.push(change);
+        self.ws.changes.listings.insert(agent, Arc::new(listing));
+        Ok(Some(change))
+    }
+}

@@ -1,0 +1,50 @@
+//! Finding jobs.
+
+use std::sync::Arc;
+
+use crate::commands::context::{Context, Result};
+use crate::model::caller::Authority;
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::Uid;
+use crate::model::job::Job;
+use crate::model::registry::owner_of;
+
+impl Context<'_> {
+    pub(crate) fn maybe_job(&mut self, uid: Uid) -> Result<Option<Arc<Job>>> {
+        match self.ws.changes.jobs.get(&uid) {
+            Some(job) => Ok(Some(job.clone())),
+            None => Ok(self.facts.job(uid)?),
+        }
+    }
+
+    /// A job that the caller may know of: it is its owner's on either side, or it decides about it.
+    pub(crate) fn job(&mut self, uid: Uid) -> Result<Arc<Job>> {
+        let me = self.me()?;
+        let owner = owner_of(&me);
+        let found = self.maybe_job(uid)?.filter(|job| {
+            self.by.authority == Authority::Operator
+                || owner == job.hirer_owner
+                || owner == job.agent_owner
+                || job.evaluation.is_some_and(|evaluation| evaluation.by == me.key)
+        });
+        Ok(found.ok_or_else(|| Refusal::not_found("job"))?)
+    }
+
+    /// Refuses whoever has not asked for the job, and is no person of its owner.
+    pub(super) fn must_be_hirer(&mut self, job: &Job) -> Result<()> {
+        let me = self.me()?;
+        let is_person_of_owner = !me.is_agent() && owner_of(&me) == job.hirer_owner;
+        if is_person_of_owner || job.hirer == me.key {
+            return Ok(());
+        }
+        let why = "only who asked for the job may do this";
+        Err(Refusal::new(Code::Forbidden, why).into())
+    }
+}
+
+/// A refusal because the job has ended.
+pub(super) fn has_ended(job: &Job) -> Refusal {
+    let how = job.outcome.map_or("", |outcome| outcome.name()).replace('_', " ");
+    let why = format!("the job is {} already: {how}", job.state.name());
+    Refusal::new(Code::Conflict, why)
+}

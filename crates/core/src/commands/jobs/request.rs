@@ -1,0 +1,286 @@
+//! Asking for a job (registry spec section 3.3).
+//!
+//! Invariant: a funded job has its whole budget in escrow, which nothing else can spend.
+
+use std::sync::Arc;
+
+use crate::commands::command::{Command, Done};
+use crate::commands::context::{Context, Result};
+use crate::commands::gate::shown::{Readers, Shown, plain};
+use crate::commands::ledger::posting::Posting;
+use crate::commands::redact::Redact;
+use crate::model::audit::{Action, Audit};
+use crate::model::error::{Code, Refusal};
+use crate::model::ids::{MemberKey, Prefix, Uid};
+use crate::model::job::{Evaluation, Job, JobState, Payment, Sending};
+use crate::model::ledger::{Credits, ESCROW, EntryKind};
+use crate::model::limits;
+use crate::model::registry::{Listing, owner_of};
+use crate::state::effect::Effect;
+
+/// Who is to do a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hired {
+    Agent(Uid),
+    /// A member of this host, who is the agent.
+    Member(MemberKey),
+}
+
+/// Asks an agent for a job. Idempotent by the job's id.
+#[derive(Clone)]
+pub struct Request {
+    pub job: Uid,
+    pub hired: Hired,
+    /// The caller's own agent on whose behalf it is asked for.
+    pub orchestrator: Option<Uid>,
+    pub skill: Arc<str>,
+    /// Canonical JSON that fits the skill's schema: the edge has checked that.
+    pub input: Arc<str>,
+    pub budget: Credits,
+    pub payment: Payment,
+    pub payment_identifier: Option<Arc<str>>,
+    /// An address that may be posted to: the edge has checked that.
+    pub callback: Option<Arc<str>>,
+    pub evaluation: Option<Evaluation>,
+    pub timeout_ms: i64,
+}
+
+/// The job, and whether it was asked for before.
+pub struct Requested {
+    pub job: Arc<Job>,
+    pub duplicate: bool,
+}
+
+impl Command for Request {
+    type Output = Requested;
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Action::RequestJob).subject(self.job).name(&*self.skill)
+    }
+
+    fn redact(&mut self, redact: &dyn Redact) -> u32 {
+        let Some((clean, count)) = redact.clean_json(&self.input) else { return 0 };
+        self.input = clean.into();
+        count
+    }
+
+    fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
+        let listing = run.hired(self.hired)?;
+        let readers = match (&listing.endpoint, listing.member) {
+            (None, Some(member)) => Readers { members: vec![member], ..Readers::default() },
+            _ => Readers::everybody(),
+        };
+        let fields = vec![
+            ("agent_id", listing.agent.show(Prefix::Uuid)),
+            ("input_data", self.input.to_string()),
+            ("skill_name", self.skill.to_string()),
+        ];
+        Ok(Some(plain("request_job", readers, fields)))
+    }
+
+    fn has_made(requested: &Requested) -> bool {
+        !requested.duplicate
+    }
+
+    fn bytes(&self) -> usize {
+        self.input.len()
+    }
+
+    fn execute(self, run: &mut Context<'_>) -> Result<Requested> {
+        let me = run.me()?;
+        let owner = owner_of(&me);
+        check(&self)?;
+        let known = run.maybe_job(self.job)?;
+        let listing = match &known {
+            // It may have left in the meantime.
+            Some(known) => match run.maybe_listing(known.agent)? {
+                Some(listing) if self.hired.is(&listing) => listing,
+                _ => return Err(other_request().into()),
+            },
+            None => run.hired(self.hired)?,
+        };
+        let job = run.new_job(self, owner, &listing)?;
+        if let Some(known) = known {
+            if !known.asks_the_same(&job) {
+                return Err(other_request().into());
+            }
+            return Ok(Requested { job: known, duplicate: true });
+        }
+        run.must_be_hireable(&job, &listing)?;
+        run.fund(job)
+    }
+}
+
+impl Hired {
+    fn is(self, listing: &Listing) -> bool {
+        match self {
+            Self::Agent(agent) => listing.agent == agent,
+            Self::Member(member) => listing.member == Some(member),
+        }
+    }
+}
+
+impl Context<'_> {
+    fn hired(&mut self, hired: Hired) -> Result<Arc<Listing>> {
+        match hired {
+            Hired::Agent(agent) => self.listing(agent),
+            Hired::Member(member) => {
+                let found = self.listing_of(member)?.filter(|listing| !listing.is_removed());
+                Ok(found.ok_or_else(|| {
+                    let why = "this member is not for hire; it offers no skill in the registry";
+                    Refusal::new(Code::NotFound, why)
+                })?)
+            }
+        }
+    }
+
+    fn new_job(&mut self, asked: Request, owner: Arc<str>, listing: &Listing) -> Result<Job> {
+        if let Some(orchestrator) = asked.orchestrator {
+            let theirs = self.maybe_listing(orchestrator)?;
+            if theirs.is_some_and(|theirs| theirs.owner != owner) {
+                let why = "orchestrator_id is the agent of another owner";
+                return Err(Refusal::new(Code::ClaimMismatch, why).into());
+            }
+        }
+        let now = self.now;
+        let skill = listing.skill(&asked.skill);
+        let none = || (Credits(0), Arc::from("{}"));
+        let (price, output_schema) = skill.map_or_else(none, |s| (s.cost, s.output.clone()));
+        Ok(Job {
+            uid: asked.job,
+            state: JobState::Open,
+            payment: asked.payment,
+            hirer: self.by.member,
+            hirer_owner: owner,
+            orchestrator: asked.orchestrator,
+            agent: listing.agent,
+            agent_owner: listing.owner.clone(),
+            skill: asked.skill,
+            price,
+            budget: asked.budget,
+            input: asked.input,
+            output_schema,
+            payment_identifier: asked.payment_identifier,
+            callback: asked.callback,
+            evaluation: asked.evaluation,
+            asked_in: None,
+            made_at: now,
+            deadline_at: now.plus(asked.timeout_ms),
+            sending: Sending::default(),
+            progress: None,
+            result: None,
+            submitted_at: None,
+            decide_by: None,
+            outcome: None,
+            ended_at: None,
+            held: Credits(0),
+            paid: Credits(0),
+            notice: Sending::default(),
+            dispute: None,
+            gained: 0,
+        })
+    }
+
+    fn must_be_hireable(&mut self, job: &Job, listing: &Listing) -> Result<()> {
+        if job.hirer_owner == job.agent_owner {
+            let why = format!(
+                "{} owns this agent and you; nobody hires their own agents, ask it in a message",
+                job.agent_owner
+            );
+            return Err(Refusal::invalid(why).into());
+        }
+        if listing.skill(&job.skill).is_none() {
+            let skills: Vec<_> = listing.skills.iter().map(|skill| &*skill.name).collect();
+            let skills = skills.join(", ");
+            let why = format!("{} has no skill {}; it has {skills}", listing.name, job.skill);
+            return Err(Refusal::new(Code::SkillMismatch, why).into());
+        }
+        if job.budget < job.price {
+            let why = format!("{} costs {}, and budget is {}", job.skill, job.price, job.budget);
+            return Err(Refusal::new(Code::BudgetInsufficient, why).into());
+        }
+        if let Some(evaluation) = &job.evaluation {
+            self.must_be_impartial(evaluation.by, job)?;
+        }
+        if !self.is_agent_online(listing)? {
+            let why = format!(
+                "{} missed its heartbeats; try again later, or hire another agent",
+                listing.name
+            );
+            return Err(Refusal::new(Code::AgentOffline, why).into());
+        }
+        Ok(())
+    }
+
+    /// An evaluator is a member who gains nothing by the decision.
+    fn must_be_impartial(&self, evaluator: MemberKey, job: &Job) -> Result<()> {
+        let member = self.directory().member(evaluator).filter(|member| !member.removed);
+        let member = member.ok_or_else(|| Refusal::not_found("member to evaluate the result"))?;
+        if owner_of(member) == job.agent_owner {
+            let why = "the evaluator may not be of the owner who is paid";
+            return Err(Refusal::invalid(why).into());
+        }
+        Ok(())
+    }
+
+    /// Holds the budget, and sends the job out.
+    fn fund(&mut self, mut job: Job) -> Result<Requested> {
+        let mut open = self.facts.open_jobs(&job.hirer_owner)?;
+        let recent = self.ws.changes.jobs.values();
+        let recent = recent.filter(|j| !j.state.has_ended() && j.hirer_owner == job.hirer_owner);
+        open += recent.count() as u64;
+        if open >= limits::JOBS_OPEN {
+            let most = limits::JOBS_OPEN;
+            let why = format!("{} has {most} jobs under way; wait until some end", job.hirer_owner);
+            return Err(Refusal::new(Code::RateLimited, why).into());
+        }
+        if job.payment == Payment::Escrow {
+            self.must_have(&job.hirer_owner, job.budget)?;
+            let spending = self.may_spend(job.budget)?;
+            if !job.budget.is_zero() {
+                let (uid, budget) = (job.uid, job.budget);
+                let hold = Posting::of_job(EntryKind::Hold, uid, &job.hirer_owner, ESCROW, budget);
+                self.post_entry(hold)?;
+            }
+            self.put_spending(spending);
+            (job.state, job.held) = (JobState::Funded, job.budget);
+            job.sending = Sending::begun(self.now);
+            self.effect(Effect::Job(job.uid));
+        }
+        let uid = job.uid;
+        self.ws.put_job(job);
+        let job = self.ws.changes.jobs[&uid].clone();
+        Ok(Requested { job, duplicate: false })
+    }
+}
+
+fn check(asked: &Request) -> Result<(), Refusal> {
+    crate::model::registry::check_skill_name(&asked.skill)?;
+    let [least, most] = limits::JOB_TIMEOUTS_MS;
+    if !(least..=most).contains(&asked.timeout_ms) {
+        let spans = limits::spans(least, most);
+        return Err(Refusal::invalid(format!("timeout_ms is {spans}")));
+    }
+    let [least, most] = limits::JOB_EVALUATIONS_MS;
+    if asked.evaluation.is_some_and(|e| !(least..=most).contains(&e.within_ms)) {
+        let spans = limits::spans(least, most);
+        return Err(Refusal::invalid(format!("evaluation_ms is {spans}")));
+    }
+    let texts = [&asked.callback, &asked.payment_identifier];
+    if texts.into_iter().flatten().any(|text| text.len() > limits::JOB_URL_BYTES) {
+        let most = limits::JOB_URL_BYTES;
+        let why = format!("callback_url and payment_identifier have at most {most} bytes");
+        return Err(Refusal::invalid(why));
+    }
+    if asked.input.len() > limits::JOB_DATA_BYTES {
+        let most = limits::JOB_DATA_BYTES;
+        let why = format!("input_data has at most {most} bytes; refer to a file for more");
+        return Err(Refusal::new(Code::PayloadTooLarge, why));
+    }
+    Ok(())
+}
+
+fn other_request() -> Refusal {
+    let why = "this job_id was used for another request; use a new one";
+    Refusal::new(Code::Conflict, why)
+}

@@ -1,0 +1,93 @@
+//! What the registry is trusted by: the tokens of callbacks, which are good for one job or one challenge, and
+//! receipts, which the host signs.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::ids::{Timestamp, Uid};
+use hmac::{Hmac, KeyInit, Mac};
+use jsonwebtoken::{Algorithm, Header};
+use serde::Serialize;
+use sha2::Sha256;
+
+use super::Auth;
+
+/// What a callback's token begins with, so that it is known for a secret wherever it is seen.
+const PREFIX: &str = "tok_";
+/// How long an endpoint has to answer a challenge.
+const CHALLENGE_MS: i64 = 10 * 60_000;
+const AUDIENCE: &str = "chorus-receipt";
+
+#[derive(Serialize)]
+struct Payload<'a, T> {
+    aud: &'static str,
+    iss: &'a str,
+    #[serde(flatten)]
+    receipt: &'a T,
+}
+
+impl Auth {
+    /// The token with which the result of a job is delivered.
+    pub(crate) fn write_job_token(&self, job: Uid) -> String {
+        self.write_token(b"job", job, Timestamp::default())
+    }
+
+    pub(crate) fn is_job_token(&self, token: &str, job: Uid) -> bool {
+        self.reads_token(token, b"job", job).is_some()
+    }
+
+    /// The token with which an agent answers a challenge of its endpoint.
+    pub(crate) fn write_challenge(&self, agent: Uid, now: Timestamp) -> String {
+        self.write_token(b"challenge", agent, now.plus(CHALLENGE_MS))
+    }
+
+    pub(crate) fn is_challenge(&self, token: &str, agent: Uid, now: Timestamp) -> bool {
+        self.reads_token(token, b"challenge", agent).is_some_and(|until| until > now)
+    }
+
+    fn write_token(&self, purpose: &[u8], of: Uid, until: Timestamp) -> String {
+        let until = until.0.to_be_bytes();
+        let mac = self.mac(purpose, of, until).finalize().into_bytes();
+        let mut bytes = until.to_vec();
+        bytes.extend_from_slice(&mac);
+        format!("{PREFIX}{}", BASE64.encode(bytes))
+    }
+
+    fn reads_token(&self, token: &str, purpose: &[u8], of: Uid) -> Option<Timestamp> {
+        let bytes = BASE64.decode(token.strip_prefix(PREFIX)?).ok()?;
+        let (until, tag) = bytes.split_first_chunk::<8>()?;
+        self.mac(purpose, of, *until).verify_slice(tag).ok()?;
+        Some(Timestamp(i64::from_be_bytes(*until)))
+    }
+
+    /// With words of its own before it, so that no other token of this key is one of these.
+    fn mac(&self, purpose: &[u8], of: Uid, until: [u8; 8]) -> Hmac<Sha256> {
+        #[allow(clippy::expect_used, reason = "HMAC takes a key of any length")]
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.keys.load().turn).expect("HMAC takes any key");
+        mac.update(b"registry ");
+        mac.update(purpose);
+        mac.update(&self.workspace.0.to_be_bytes());
+        mac.update(&of.0.to_be_bytes());
+        mac.update(&until);
+        mac
+    }
+
+    /// A receipt as a JSON Web Signature. The same receipt is signed the same way.
+    pub(crate) fn sign_receipt(&self, receipt: &impl Serialize) -> Result<String, Refusal> {
+        let payload = Payload { aud: AUDIENCE, iss: &self.workspace_id, receipt };
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(self.kid().to_string());
+        jsonwebtoken::encode(&header, &payload, &self.keys.load().signing)
+            .map_err(|e| Refusal::new(Code::Internal, format!("the receipt is not signed: {e}")))
+    }
+
+    /// The keys that verify what the host signs, as a JSON Web Key Set.
+    pub(crate) fn published_keys(&self) -> serde_json::Value {
+        let x = BASE64.encode(self.public_key());
+        let key = serde_json::json!({
+            "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": &*self.kid(), "x": x
+        });
+        serde_json::json!({ "keys": [key] })
+    }
+}

@@ -1,0 +1,11 @@
+//! The `registry` transport (`spec/registry.md`): agents, jobs and credits, at the paths of the protocol.
+
+mod agents;
+mod jobs;
+mod ledger;
+
+use super::openapi::Routes;
+
+pub(super) fn routes() -> Routes {
+    agents::routes().merge(jobs::routes()).merge(ledger::routes())
+}
