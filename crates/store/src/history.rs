@@ -8,6 +8,7 @@
 
 mod assets;
 mod erased;
+mod market;
 mod projects;
 mod target;
 
@@ -26,6 +27,7 @@ use chorus_core::model::thread::Thread;
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::{Head, Room};
 pub use erased::Erased;
+use market::Ledger;
 use target::Target;
 
 use crate::backup::{BackupError, Result};
@@ -166,6 +168,7 @@ pub struct Writing {
     directory: Directory,
     room: Option<Room>,
     erased: Erased,
+    ledger: Ledger,
     rows: usize,
 }
 
@@ -211,6 +214,7 @@ impl Writing {
             directory,
             room: None,
             erased: Erased::default(),
+            ledger: Ledger::default(),
             rows: 0,
         })
     }
@@ -432,6 +436,7 @@ impl Writing {
         if let Some(lead) = self.tenant.lead {
             self.known(lead)?;
         }
+        self.close_ledger()?;
         if let Some(db) = self.db.take() {
             db.commit()?;
         }

@@ -2,7 +2,7 @@
 
 use super::stored::Stored;
 use super::{Corrupt, Reader, Result, Writer};
-use crate::model::registry::{EndpointCheck, Listing, Reputation, Skill};
+use crate::model::registry::{EndpointCheck, Listing, Reputation, ReputationChange, Skill};
 
 row!(listing, read_listing: Listing);
 
@@ -40,3 +40,7 @@ impl Stored for Reputation {
         Self::of_bits(i64::from_be_bytes(<[u8; 8]>::get(r)?)).ok_or(Corrupt)
     }
 }
+
+row!(reputation_change, read_reputation_change: ReputationChange);
+
+record!(ReputationChange { agent, number, at, job, why, before, after });

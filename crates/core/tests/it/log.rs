@@ -10,11 +10,14 @@ use chorus_core::model::cursor::ReadCursor;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::{Event, Hash};
 use chorus_core::model::ids::{
-    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Uid,
+    ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
 use chorus_core::model::inbox::Remote;
+use chorus_core::model::job::Job;
+use chorus_core::model::ledger::{Account, Entry, Head, Spending};
 use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::model::message_state::MessageState;
+use chorus_core::model::registry::Listing;
 use chorus_core::model::schedule::Schedule;
 use chorus_core::model::stimulus::Stimulus;
 use chorus_core::model::thread::Thread;
@@ -23,6 +26,8 @@ use chorus_core::state::effect::{Effect, RemoteNews};
 use chorus_core::state::facts::{Facts, Recalled, Unavailable};
 use chorus_core::state::room::{Dirty, Room};
 use chorus_core::state::workspace::{Changes, Workspace};
+
+use crate::market::Market;
 
 #[derive(Default)]
 pub(crate) struct Log {
@@ -41,6 +46,7 @@ pub(crate) struct Log {
     pub remotes: HashMap<(Uid, Hash), ConversationKey>,
     pub news: Vec<RemoteNews>,
     pub told: Vec<Private>,
+    pub market: Market,
     /// Other hosts of the database that live.
     pub hosts: Vec<u32>,
 }
@@ -138,6 +144,7 @@ impl Log {
             self.told.retain(|known| key(known) != key(told));
             self.told.push(told.clone());
         }
+        self.market.write(changes);
         for changed in &changes.rooms {
             let conversation = changed.key;
             let room = workspace.room(conversation).expect("a changed room is in memory");
@@ -210,6 +217,53 @@ impl Log {
 }
 
 impl Facts for Log {
+    fn listing(&mut self, agent: Uid) -> Result<Option<Arc<Listing>>, Unavailable> {
+        Ok(self.market.listings.get(&agent).cloned())
+    }
+
+    fn agent_of(&mut self, member: MemberKey) -> Result<Option<Uid>, Unavailable> {
+        let mut all = self.market.listings.values();
+        Ok(all.find(|listing| listing.member == Some(member)).map(|listing| listing.agent))
+    }
+
+    fn heartbeat(&mut self, agent: Uid) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(self.market.heartbeats.get(&agent).copied())
+    }
+
+    fn job(&mut self, job: Uid) -> Result<Option<Arc<Job>>, Unavailable> {
+        Ok(self.market.jobs.get(&job).cloned())
+    }
+
+    fn open_jobs(&mut self, hirer_owner: &str) -> Result<u64, Unavailable> {
+        let open = self.market.jobs.values().filter(|job| !job.state.has_ended());
+        Ok(open.filter(|job| &*job.hirer_owner == hirer_owner).count() as u64)
+    }
+
+    fn due_jobs(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Uid>, Unavailable> {
+        let due = self.market.jobs.values().filter(|job| job.due().is_some_and(|due| due <= now));
+        Ok(due.map(|job| job.uid).take(limit).collect())
+    }
+
+    fn next_due_job(&mut self, now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(self.market.jobs.values().filter_map(|job| job.due()).filter(|due| *due > now).min())
+    }
+
+    fn account(&mut self, owner: &str) -> Result<Option<Account>, Unavailable> {
+        Ok(self.market.accounts.get(owner).cloned())
+    }
+
+    fn spending(&mut self, member: MemberKey) -> Result<Option<Spending>, Unavailable> {
+        Ok(self.market.spending.get(&member).copied())
+    }
+
+    fn ledger_head(&mut self) -> Result<Head, Unavailable> {
+        Ok(self.market.head)
+    }
+
+    fn transfer(&mut self, transfer: Uid) -> Result<Option<Entry>, Unavailable> {
+        Ok(self.market.entries.iter().find(|e| e.transfer == Some(transfer)).cloned())
+    }
+
     fn conversation_key(&mut self, _: Uid) -> Result<Option<ConversationKey>, Unavailable> {
         Ok(None)
     }

@@ -7,6 +7,8 @@
 mod boxed;
 mod house;
 mod log;
+mod market;
+mod market_random;
 
 mod acknowledgements;
 mod answers;

@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chorus_core::commands::directory::SessionName;
+use chorus_core::commands::jobs::Hired;
 use chorus_core::commands::{
     NotDone, approvals, assets, conversations, deliveries, digests, directory, endpoints, inboxes,
-    messages, notes, projects, retention, schedules, stimuli, threads, turns, wakes,
+    jobs, ledger, messages, notes, projects, registry, retention, schedules, stimuli, threads,
+    turns, wakes,
 };
 use chorus_core::model::asset::Media;
 use chorus_core::model::audit::{Action, Note};
@@ -22,9 +24,12 @@ use chorus_core::model::endpoint::{Act, Secret};
 use chorus_core::model::event::{Idempotency, Message, Reason};
 use chorus_core::model::ids::{EventRef, MemberKey, RoleKey, Seq, SessionKey, Timestamp, Uid};
 use chorus_core::model::inbox::{Channel, Checks, Patch, Received};
+use chorus_core::model::job::{Evaluation, JobResult, Payment, Posted};
+use chorus_core::model::ledger::Credits;
 use chorus_core::model::member::{MemberFields, MemberKind, SessionStatus};
 use chorus_core::model::project::{Asked, Linking, TaskFields};
 use chorus_core::model::reaction::Signal;
+use chorus_core::model::registry::{Registration, Skill};
 use chorus_core::model::requests::{OpenThread, SettingsPatch};
 use chorus_core::model::schedule::{NewSchedule, SchedulePatch, When};
 use chorus_core::model::thread::work::WorkChange;
@@ -173,7 +178,39 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         result: dice.of(&ReportResult::ALL), why: None, evidence: None, deferred_until: None, resume_id: None,
         lines: None,
     };
+    let (agent, job) = (Uid(7 + dice.below(2) as u128), Uid(70 + dice.below(3) as u128));
+    let (amount, skill) = (Credits(dice.of(&[0, 5, 50])), dice.of(&["sum", "paint", ""]));
+    let transfer = Uid(dice.below(3) as u128);
+    let registration = Registration {
+        agent: on.then_some(agent), name: name.as_str().into(), endpoint: on.then(|| "https://a.example/jobs".into()),
+        skills: vec![Skill {
+            name: skill.into(), description: text.clone(), cost: Credits(5), input: "{}".into(), output: "{}".into(),
+        }],
+    };
+    let request = jobs::Request {
+        job, hired: if on { Hired::Agent(agent) } else { Hired::Member(member) }, orchestrator: None, skill: skill.into(),
+        input: "{}".into(), budget: amount, payment: dice.of(&Payment::ALL), payment_identifier: None, callback: None,
+        evaluation: (dice.below(3) == 0).then_some(Evaluation { by: other, within_ms: 60_000 }), timeout_ms: 60_000,
+    };
+    let result = JobResult {
+        success: on, output: Some("{}".into()), cost: amount, time_ms: 1, error: None, stated_at: house.now,
+    };
     vec![
+        boxed(registry::Register { asked: registration, owner: (dice.below(4) == 0).then(|| name.as_str().into()) }),
+        boxed(registry::Unregister { agent }),
+        boxed(registry::Heartbeat { agent: on.then_some(agent) }),
+        boxed(registry::ChallengeEndpoint { agent, answered: on }),
+        boxed(request),
+        boxed(jobs::Deliver { job, agent, result }),
+        boxed(jobs::ReportProgress { job, agent, note: text.clone() }),
+        boxed(jobs::Cancel { job }),
+        boxed(jobs::Evaluate { job, accept: on }),
+        boxed(jobs::Dispute { job, reason: text.clone() }),
+        boxed(jobs::DecideDispute { job, for_hirer: on, note: text.clone() }),
+        boxed(jobs::JobPosted { job, end: on, attempt, posted: Posted::Refused("HTTP 400".into()) }),
+        boxed(ledger::Mint { transfer, to: name.as_str().into(), amount, memo: None }),
+        boxed(ledger::Transfer { transfer, from: "alice".into(), to: name.as_str().into(), amount, job: on.then_some(job), memo: None }),
+        boxed(ledger::LimitSpending { member, per_job: on.then_some(amount), per_day: None }),
         boxed(approvals::MayCall { tool: "chat.react".into(), arguments: "{}".into() }),
         boxed(approvals::DecideApproval { approval: uid, approved: on, reason: None }),
         boxed(assets::KeepAsset { hash: [3; 32], name: name.clone(), media: Media::Text, data: Arc::from(&b"red"[..]) }),
@@ -301,7 +338,8 @@ fn everything(house: &House) -> String {
         );
         rooms.insert(room.key(), state);
     }
-    format!("{} {:?} {rooms:?}", house.fingerprint(), house.ws.directory())
+    let market = &house.log.market;
+    format!("{} {:?} {market:?} {rooms:?}", house.fingerprint(), house.ws.directory())
 }
 
 /// A house in which much is under way.

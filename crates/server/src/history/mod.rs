@@ -24,7 +24,7 @@ use crate::auth::{Keys, KeysError};
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
 /// third with work in threads, with files, schedules and projects.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Reads a line of an export, with what is packed in it, and writes it again.
 pub(crate) fn read_again(line: &[u8]) -> Result<Vec<u8>, String> {

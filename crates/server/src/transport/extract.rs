@@ -102,11 +102,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
         // A list would be read as the fields in their order.
         if text.trim_ascii_start().first() != Some(&b'{') {
-            return Err(mistaken(app, &parts.headers, text, &"not a JSON object").into());
+            return Err(mistaken(app, &parts, text, &"not a JSON object").into());
         }
         serde_json::from_slice(text)
             .map(Self)
-            .map_err(|_| mistaken(app, &parts.headers, text, &mistake::<T>(text)).into())
+            .map_err(|_| mistaken(app, &parts, text, &mistake::<T>(text)).into())
     }
 }
 
@@ -145,13 +145,14 @@ fn too_large() -> Refusal {
     Refusal::new(Code::PayloadTooLarge, format!("a request has at most {BODY_BYTES} bytes"))
 }
 
-/// Why a body is not what it should be. One that also states another identity is told so first.
-fn mistaken(app: &App, headers: &HeaderMap, body: &[u8], error: &dyn std::fmt::Display) -> Refusal {
+/// Why a body is not what it should be. One that also states another identity is told so first; but what the registry
+/// calls `agent_id` is who is hired, and not who calls.
+fn mistaken(app: &App, parts: &Parts, body: &[u8], error: &dyn std::fmt::Display) -> Refusal {
     let Ok(text) = std::str::from_utf8(body) else {
         return Refusal::invalid("the body is not UTF-8");
     };
-    let disagrees =
-        caller(app, headers).ok().and_then(|c| disagreement(&c, app.identity.workspace(), text));
+    let caller = caller(app, &parts.headers).ok().filter(|_| parts.uri.path().starts_with("/v1"));
+    let disagrees = caller.and_then(|c| disagreement(&c, app.identity.workspace(), text));
     disagrees
         .unwrap_or_else(|| Refusal::invalid(format!("the body is not as it should be: {error}")))
 }

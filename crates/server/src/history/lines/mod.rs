@@ -5,11 +5,14 @@
 //! read. `lines!` lists the kinds in the order in which they come. Members, conversations and events
 //! have the numbers that the log's hashes are over, beside their public ids.
 
+mod agent;
 mod asset;
 mod base;
 mod conversation;
 mod event;
 mod head;
+mod job;
+mod ledger;
 mod member;
 mod project;
 mod role;
@@ -20,12 +23,15 @@ mod thread;
 
 use std::io::{self, Write};
 
+pub(super) use agent::Agent;
 pub(super) use asset::Asset;
 pub(super) use base::Base;
 use chorus_store::history::{Part, Reading, Snapshot, Writing};
 pub(super) use conversation::Conversation;
 pub(super) use event::Event;
 pub(super) use head::Head;
+pub(super) use job::Job;
+pub(super) use ledger::{Account, LedgerEntry, Spending};
 pub(super) use member::Member;
 pub(super) use project::Project;
 pub(super) use role::Role;
@@ -136,7 +142,7 @@ macro_rules! lines {
 lines! {
     Member<'a>, Role<'a>, Stream<'a>, Session<'a>, Asset<'a>;
     conversations { Conversation<'a>, Thread<'a>, Base, Event<'a>, Schedule<'a>, Head };
-    Project;
+    Project, Agent, Job, LedgerEntry, Account, Spending;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
