@@ -1,4 +1,5 @@
-//! `chorus hire`: asks an agent for a job, waits for its end, and prints the result, what it cost, and the receipt.
+//! `chorus hire`: asks an agent for a job, waits for its end, and prints the result, what it cost,
+//! and the receipt.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +12,16 @@ use serde_json::value::RawValue;
 use super::Context;
 use super::hire_check::Check;
 use super::job::ended_badly;
-use crate::data;
 use crate::failure::{Failure, Result};
-use crate::lookup;
 use crate::print::{date, escaped, line};
 use crate::progress::Progress;
-use crate::terminal;
 use crate::values::{credits, shell_line, span};
+use crate::{data, lookup, terminal};
 
 /// How long the host is asked to wait; the client gives up after 30 s.
 const WAIT_MS: u64 = 25_000;
-/// The host's wait ends with the job. A result that is to be decided about here is looked for this often.
+/// The host's wait ends with the job. A result that is to be decided about here is looked for this
+/// often.
 const LOOK_MS: u64 = 500;
 /// A host that is away longer is not waited for.
 const AWAY: Duration = Duration::from_secs(60);
@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// The member who accepts or refuses the result
     #[arg(long, value_name = "MEMBER", conflicts_with = "evaluate")]
     evaluator: Option<String>,
-    /// Accept or refuse the result yourself, by cmd:'COMMAND': the result is on its standard input, and
-    /// exit code 0 accepts
+    /// Accept or refuse the result yourself, by cmd:'COMMAND': the result is on its standard
+    /// input, and exit code 0 accepts
     #[arg(long, value_name = "COMMAND", value_parser = shell_line, conflicts_with = "no_wait")]
     evaluate: Option<String>,
     /// Pay with a transfer when the result is there; nothing is held until then
@@ -215,7 +215,8 @@ fn shown(hired: &Hired) -> String {
     let owner = line(&job.agent_owner);
     if job.state == JobStatus::Submitted {
         let (due, id) = (due(job).0, line(&job.job_id));
-        lines.push(format!("it costs {due}; pay it with: chorus transfer {owner} {due} --job {id}"));
+        lines
+            .push(format!("it costs {due}; pay it with: chorus transfer {owner} {due} --job {id}"));
     } else {
         lines.push(format!("cost {} of {}, paid to {owner}", job.paid.0, job.budget.0));
     }

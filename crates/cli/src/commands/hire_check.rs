@@ -27,8 +27,8 @@ impl Check {
         Self { line }
     }
 
-    /// Accepts the result of a job, which a direct job is by being paid, or refuses it. One that the
-    /// command could not look at stays undecided.
+    /// Accepts the result of a job, or refuses it; a direct job is accepted by being paid. A result
+    /// that the command could not look at stays undecided.
     pub(super) async fn decide(&self, client: &Client, job: Job) -> Result<Job> {
         let output = job.output_data.as_ref().map_or("null", |output| output.get()).to_owned();
         let shell = self.line.clone();

@@ -110,11 +110,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Cancel(Named { job }) => print.show(&client.cancel_job(&job).await?, one),
         Args::Accept(Named { job }) => print.show(&client.evaluate_job(&job, true).await?, one),
         Args::Reject(Named { job }) => print.show(&client.evaluate_job(&job, false).await?, one),
-        Args::Dispute { job: Named { job }, reason } => {
-            print.show(&client.dispute_job(&job, &reason).await?, |job| {
+        Args::Dispute { job: Named { job }, reason } => print
+            .show(&client.dispute_job(&job, &reason).await?, |job| {
                 format!("{}; an operator decides about it", one(job))
-            })
-        }
+            }),
         Args::Decide { job: Named { job }, refund, note, .. } => {
             let decision = DecideDispute { refund, note };
             print.show(&client.decide_dispute(&job, &decision).await?, whole)
@@ -211,7 +210,11 @@ fn whole(job: &Job) -> String {
     }
     lines.extend(job.ended_at.map(|at| format!("ended {}", date(at.0))));
     if let Some(contested) = &job.dispute {
-        lines.push(format!("contested {}: {}", date(contested.opened_at.0), line(&contested.reason)));
+        lines.push(format!(
+            "contested {}: {}",
+            date(contested.opened_at.0),
+            line(&contested.reason)
+        ));
         if let Some(side) = &contested.decided_for {
             let refunded = contested.refunded.map(|amount| format!(", {} returned", amount.0));
             let note = contested.note.as_deref().map(line).unwrap_or_default();

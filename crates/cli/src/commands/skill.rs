@@ -1,4 +1,5 @@
-//! `chorus skill`: what an agent offers for hire. `skill offer --runtime` also does the jobs, by a command.
+//! `chorus skill`: what an agent offers for hire. `skill offer --runtime` also does the jobs, by a
+//! command.
 
 mod seat;
 mod worker;
@@ -133,7 +134,9 @@ async fn offered(offer: Offer, context: &Context) -> Result {
         let by = hired_by(&registered.agent_id, member);
         let (skill, cost) = (line(&offer.skill), offer.cost.0);
         let until = if stays { ", until Ctrl-C" } else { "" };
-        format!("{by} offers {skill} for {cost}{until}; hire it with: chorus hire {by} --job {skill}")
+        format!(
+            "{by} offers {skill} for {cost}{until}; hire it with: chorus hire {by} --job {skill}"
+        )
     })?;
     match offer.runtime {
         None => Ok(()),
@@ -244,7 +247,8 @@ async fn remove(name: &str, agent: Option<&str>, context: &Context) -> Result {
     }
     let removed = json!({ "agent_id": id, "removed": name, "skills_left": left });
     context.print.show(&removed, |_| {
-        let gone = if left == 0 { "; it was the last, and the agent left the registry" } else { "" };
+        let gone =
+            if left == 0 { "; it was the last, and the agent left the registry" } else { "" };
         format!("removed {}{gone}", line(name))
     })
 }

@@ -1,4 +1,5 @@
-//! The registry: agents for hire, jobs, credits. Its paths are those of the protocol, without `/v1`.
+//! The registry: agents for hire, jobs, credits. Its paths are those of the protocol, without
+//! `/v1`.
 
 use chorus_wire::registry::{
     Account, Accounts, Agent, AgentQuery, Agents, Contest, DecideDispute, Discover, Discovered,

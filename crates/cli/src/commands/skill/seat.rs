@@ -25,9 +25,13 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// The agent that was named, else the caller. An operator may name any member that is an agent, and one that is
-    /// new is made where that is allowed.
-    pub(super) async fn of(context: &Context, agent: Option<&str>, may_be_new: bool) -> Result<Self> {
+    /// The agent that was named, else the caller. An operator may name any member that is an agent,
+    /// and one that is new is made where that is allowed.
+    pub(super) async fn of(
+        context: &Context,
+        agent: Option<&str>,
+        may_be_new: bool,
+    ) -> Result<Self> {
         let client = context.target.client()?;
         let me = client.whoami().await?.member;
         let Some(name) = agent else {

@@ -1,7 +1,8 @@
-//! An agent without a server of its own: it says that it lives, and does its jobs by a command, one after the other.
+//! An agent without a server of its own: it says that it lives, and does its jobs by a command, one
+//! after the other.
 //!
-//! Invariant: a job is begun only after the host has taken that it is worked on, and its result is sent until the host has
-//! it or refuses it.
+//! Invariant: a job is begun only after the host knows that it is worked on, and its result is sent
+//! until the host has it or refuses it.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -124,8 +125,8 @@ impl Worker {
         }
     }
 
-    /// The next jobs that are to be done, the oldest first; looks again every second until there are some, since the
-    /// host has no call that waits for them.
+    /// The next jobs that are to be done, the oldest first; looks again every second until there
+    /// are some, since the host has no call that waits for them.
     async fn next_jobs(&self, seen: &mut Seen) -> Result<Vec<Job>> {
         loop {
             match self.look(seen).await {
@@ -286,10 +287,8 @@ impl Worker {
                 Ok(delivered) => return Some(delivered),
                 Err(error) => error,
             };
-            let is_wrong = matches!(
-                error.code(),
-                Some(Code::ValidationError | Code::PayloadTooLarge)
-            );
+            let is_wrong =
+                matches!(error.code(), Some(Code::ValidationError | Code::PayloadTooLarge));
             if !is_wrong || result.status != ResultStatus::Success {
                 let job = line(&result.job_id);
                 self.print.note(&format!("the result of {job} was not taken: {error}"));
@@ -302,10 +301,7 @@ impl Worker {
     }
 
     /// Calls until the host answers.
-    async fn until_heard<T, F>(
-        &self,
-        call: impl Fn(Client) -> F,
-    ) -> std::result::Result<T, Error>
+    async fn until_heard<T, F>(&self, call: impl Fn(Client) -> F) -> std::result::Result<T, Error>
     where
         F: Future<Output = std::result::Result<T, Error>>,
     {
