@@ -184,8 +184,14 @@ fn one(agent: &Agent) -> String {
         agent.jobs_failed
     ));
     if let Some(endpoint) = &agent.api_endpoint {
-        let verified = if agent.verified { "verified" } else { "not verified" };
-        text.push_str(&format!("takes jobs at {} ({verified})\n", line(endpoint)));
+        let how =
+            match (endpoint.ends_with(&format!("/agents/{}/jobs", agent.agent_id)), agent.verified)
+            {
+                (true, _) => "of this host",
+                (false, true) => "verified",
+                (false, false) => "not verified",
+            };
+        text.push_str(&format!("takes jobs at {} ({how})\n", line(endpoint)));
     }
     if let Some(at) = agent.removed_at {
         text.push_str(&format!("removed at {}; it cannot be hired\n", date(at.0)));
