@@ -95,7 +95,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Failure::new(Code::Unavailable, format!("the job {id} goes on without you"))
             .next(format!("see it with: chorus job show {id}, or end it: chorus job cancel {id}"))
     };
-    let waiting = Progress::begin(context.print, "the agent works", None);
+    let waiting = Progress::wait(context.print, "the agent works");
     let job = tokio::select! {
         job = follow(&client, job, check.as_ref(), context) => job?,
         _ = tokio::signal::ctrl_c() => return Err(goes_on()),

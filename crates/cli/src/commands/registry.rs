@@ -156,7 +156,10 @@ fn list(all: &Agents) -> String {
 
 fn found(all: &Discovered) -> String {
     let row = |a: &FoundAgent| {
-        let what = format!("{}: {}", line(&a.skill.skill_name), line(&a.skill.description));
+        let what = match (line(&a.skill.skill_name), line(&a.skill.description)) {
+            (name, about) if about.is_empty() => name,
+            (name, about) => format!("{name}: {about}"),
+        };
         let cost = a.skill.cost_per_call.0.to_string();
         let agent = hired_by(&a.agent_id, a.member.as_ref());
         vec![agent, status(a.status), score(a.reputation_score), cost, what]
@@ -231,7 +234,6 @@ fn ledger(page: &LedgerPage) -> String {
     let rows: Vec<_> = page.entries.iter().map(|entry| account::row(entry, None)).collect();
     let entries = table("nothing moved yet\n", &account::ENTRIES, &rows);
     let end = &page.ledger;
-    let text = format!("{entries}{} entries, {} credits minted", end.entries, end.minted.0);
-    let end = format!("{text}, the newest is {}\n", line(&end.hash));
-    with_next(end, page.next.as_ref())
+    let text = format!("{entries}{} entries, {} credits minted\n", end.entries, end.minted.0);
+    with_next(format!("{text}newest {}", line(&end.hash)), page.next.as_ref())
 }

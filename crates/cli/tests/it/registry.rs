@@ -179,6 +179,27 @@ fn a_command_decides_about_the_result_for_who_asked_for_it() {
     assert_eq!(host.json(&["account", "echoer"])["balance"], 3);
 }
 
+// covers: REG-91
+#[test]
+fn a_command_says_how_far_it_is_and_ctrl_c_ends_the_work() {
+    let host = market();
+    let folder = script("echo 'progress: half way' >&2; sleep 1; echo '{}'\n");
+    let slow = ["slow", "--cost", "1", "--agent", "snail", "--runtime", "cmd:sh ./work.sh"];
+    let mut working = offer(&host, folder.path(), &slow);
+    let job = host.json(&["hire", "@snail", "--job", "slow"]);
+    assert_eq!((&job["progress"], &job["paid"]), (&json!("half way"), &json!(1)));
+    let second = host.json(&["hire", "@snail", "--job", "slow", "--no-wait"]);
+    let again = ["hire", "@snail", "--job", "slow", "--id", second["job_id"].as_str().unwrap()];
+    assert_eq!(host.json(&again)["paid"], 1, "waited for by its id");
+    nix::sys::signal::kill(working.pid(), nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(working.child.wait().unwrap().code(), Some(0));
+    let left = host.json(&["hire", "@snail", "--job", "slow", "--no-wait"]);
+    // Whoever works next does what was left.
+    let _working = offer(&host, folder.path(), &slow);
+    let left = ["hire", "@snail", "--job", "slow", "--id", left["job_id"].as_str().unwrap()];
+    assert_eq!(host.json(&left)["state"], "Completed");
+}
+
 /// A token of a member.
 fn token(host: &Host, member: &str) -> String {
     let issued = host.run(&["token", "issue", "--agent", member, "--role", "worker"]).ok();
