@@ -1,4 +1,5 @@
-//! How far something is that takes its time: shown on a terminal, after two seconds, and gone when it ends.
+//! How far something is that takes its time: shown on a terminal, after two seconds, and gone when
+//! it ends.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 
 use super::Context;
 use super::hire_check::Check;
-use super::job::ended_badly;
+use super::job::{due, ended_badly};
 use crate::failure::{Failure, Result};
-use crate::print::{date, escaped, line};
+use crate::print::{date, escaped, line, receipt};
 use crate::progress::Progress;
 use crate::values::{credits, shell_line, span};
-use crate::{data, lookup, terminal};
+use crate::{data, lookup};
 
 /// How long the host is asked to wait; the client gives up after 30 s.
 const WAIT_MS: u64 = 25_000;
@@ -25,8 +25,6 @@ const WAIT_MS: u64 = 25_000;
 const LOOK_MS: u64 = 500;
 /// A host that is away longer is not waited for.
 const AWAY: Duration = Duration::from_secs(60);
-/// Characters of a receipt that a terminal shows.
-const RECEIPT: usize = 60;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -105,8 +103,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     if !ended_well {
         return Err(ended_badly(&job));
     }
-    let receipt = client.receipts(&job.job_id).await?.payment;
-    context.print.show(&Hired { job, receipt }, shown)
+    let signed = client.receipts(&job.job_id).await?.payment;
+    context.print.show(&Hired { job, receipt: signed }, shown)
 }
 
 async fn request(
@@ -220,19 +218,6 @@ fn shown(hired: &Hired) -> String {
     } else {
         lines.push(format!("cost {} of {}, paid to {owner}", job.paid.0, job.budget.0));
     }
-    lines.extend(hired.receipt.as_deref().map(|jws| format!("receipt {}", shortened(jws))));
+    lines.extend(hired.receipt.as_deref().map(|jws| format!("receipt {}", receipt(jws))));
     lines.join("\n")
-}
-
-/// What the result of a job costs, once it is in.
-pub(super) fn due(job: &Job) -> Amount {
-    job.execution_cost.unwrap_or(job.price).min(job.price).min(job.budget)
-}
-
-/// A receipt, whole for programs; a terminal shows how it begins.
-pub(super) fn shortened(jws: &str) -> String {
-    match terminal::columns() {
-        Some(_) => crate::print::short(jws, RECEIPT),
-        None => line(jws),
-    }
 }

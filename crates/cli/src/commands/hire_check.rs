@@ -8,7 +8,7 @@ use chorus_client::Client;
 use chorus_core::model::error::Code;
 use chorus_wire::registry::{Job, Transfer};
 
-use super::hire::due;
+use super::job::due;
 use crate::data::new_uuid;
 use crate::failure::{Failure, Result};
 use crate::print::line;

@@ -3,18 +3,17 @@
 use chorus_client::Client;
 use chorus_core::model::error::Code;
 use chorus_wire::registry::{
-    DecideDispute, Job, JobQuery, JobResult, Jobs, JobsQuery, Receipts, ResultStatus, ResultTaken,
-    Side,
+    Amount, DecideDispute, Job, JobQuery, JobResult, Jobs, JobsQuery, Receipts, ResultStatus,
+    ResultTaken, Side,
 };
 use clap::{ArgGroup, Subcommand};
 use serde_json::value::RawValue;
 
 use super::Context;
-use super::hire::shortened;
 use crate::data;
 use crate::failure::{Failure, Result};
 use crate::pages::{Page, with_next};
-use crate::print::{date, line, span, table};
+use crate::print::{date, line, receipt, span, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Args {
@@ -244,7 +243,7 @@ fn receipts(all: &Receipts) -> String {
     ];
     let shown = found.into_iter().filter_map(|(what, jws)| {
         let jws = jws?;
-        Some(format!("{what}  {}", shortened(jws)))
+        Some(format!("{what}  {}", receipt(jws)))
     });
     shown.collect::<Vec<_>>().join("\n")
 }
@@ -271,4 +270,9 @@ pub(super) fn ended_badly(job: &Job) -> Failure {
     };
     let see = format!("see: chorus job show {}", line(&job.job_id));
     Failure::new(code, format!("{what}; {money}")).next(see)
+}
+
+/// What the result of a job costs, once it is in.
+pub(super) fn due(job: &Job) -> Amount {
+    job.execution_cost.unwrap_or(job.price).min(job.price).min(job.budget)
 }

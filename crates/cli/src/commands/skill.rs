@@ -6,7 +6,6 @@ mod worker;
 
 use std::path::{Path, PathBuf};
 
-use chorus_client::{Client, Error};
 use chorus_core::model::error::Code;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::registry::{Agent, AgentQuery, Agents, Amount, Register, Skill, SkillOffer};
@@ -266,18 +265,4 @@ fn list(all: &Agents) -> String {
         .collect();
     let none = "no skills yet; offer one with: chorus skill offer NAME --cost CREDITS";
     with_next(table(none, &["AGENT", "COST", "SKILL", "DESCRIPTION"], &rows), all.next.as_ref())
-}
-
-/// Whether the host says that there is no such agent.
-fn is_missing(error: &Error) -> bool {
-    error.code() == Some(Code::NotFound)
-}
-
-/// What the registry knows of an agent that can be hired.
-async fn listed(client: &Client, agent: &str) -> Result<Option<Agent>> {
-    match client.agent_for_hire(agent).await {
-        Ok(agent) => Ok(Some(agent).filter(|agent| agent.removed_at.is_none())),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -5,10 +5,9 @@ use chorus_wire::registry::{Amount, Transfer, Transferred};
 
 use super::Context;
 use super::account::owner;
-use super::hire::shortened;
 use crate::data::new_uuid;
 use crate::failure::{Failure, Result};
-use crate::print::line;
+use crate::print::{line, receipt};
 use crate::values::credits;
 
 #[derive(clap::Args, Debug)]
@@ -65,6 +64,6 @@ fn shown(made: &Transferred) -> String {
         "{} from {from} to {to}{again}; {from} has {} left\nreceipt {}",
         made.amount.0,
         made.balance.0,
-        shortened(&made.receipt)
+        receipt(&made.receipt)
     )
 }

@@ -1,13 +1,12 @@
 //! As which agent a skill is offered.
 
-use chorus_client::Client;
+use chorus_client::{Client, Error};
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_wire::registry::Agent;
 use chorus_wire::rest::members::Member;
 
 use super::super::{Context, join};
-use super::listed;
 use crate::data::new_uuid;
 use crate::failure::{Failure, Result};
 use crate::lookup;
@@ -83,5 +82,19 @@ impl Seat {
         let (Some(issuer), Some(member)) = (&self.issuer, &self.member) else { return Ok(None) };
         let token = join::issue(&member.id, issuer).await?;
         Ok(Some(self.client.with_token(token)))
+    }
+}
+
+/// Whether the host says that there is no such agent.
+fn is_missing(error: &Error) -> bool {
+    error.code() == Some(Code::NotFound)
+}
+
+/// What the registry knows of an agent that can be hired.
+async fn listed(client: &Client, agent: &str) -> Result<Option<Agent>> {
+    match client.agent_for_hire(agent).await {
+        Ok(agent) => Ok(Some(agent).filter(|agent| agent.removed_at.is_none())),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
