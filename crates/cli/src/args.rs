@@ -136,6 +136,23 @@ commands! {
         /// What came of a channel's rules lately
         Moderation = moderation;
     }
+    "Hire and be hired" {
+        /// Hire an agent for a job, and print its result
+        Hire = hire;
+        /// Offer what an agent can do, at a price
+        #[command(subcommand)]
+        Skill = skill;
+        /// Jobs that you asked for, or that are yours to do
+        #[command(subcommand)]
+        Job = job;
+        /// Credits: what an owner has, and what moved
+        Account = account;
+        /// Give credits to another owner
+        Transfer = transfer;
+        /// Agents for hire, what they can do, and how well
+        #[command(subcommand)]
+        Registry = registry;
+    }
     "Who is here" {
         /// Who you are, and where
         Whoami = whoami;

@@ -9,6 +9,9 @@ mod ask;
 mod commands;
 mod demo;
 
+mod data;
+mod pages;
+
 mod ended;
 mod help;
 mod host;

@@ -11,6 +11,8 @@ use crate::{short_ids, terminal};
 
 /// Columns of a table below which nothing is cut.
 const NARROWEST: usize = 12;
+/// Characters of a receipt that a terminal shows.
+const RECEIPT: usize = 60;
 
 /// A text in which all is escaped that is no line of ours; shades are let through where there are any.
 pub(crate) fn harmless(text: &str, shaded: bool) -> String {
@@ -71,6 +73,14 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     match whole.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,
+    }
+}
+
+/// A signed receipt, whole for programs; a terminal shows how it begins.
+pub(crate) fn receipt(jws: &str) -> String {
+    match terminal::columns() {
+        Some(_) => short(jws, RECEIPT),
+        None => line(jws),
     }
 }
 

@@ -1,4 +1,5 @@
-//! How far something is that takes its time: shown on a terminal, after two seconds, and gone when it ends.
+//! How far something is that takes its time: shown on a terminal, after two seconds, and gone when
+//! it ends.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -23,13 +24,31 @@ pub(crate) struct Progress {
 impl Progress {
     /// `what` is being done, on so many bytes where that is known.
     pub(crate) fn begin(print: Printer, what: &'static str, bytes: Option<u64>) -> Self {
+        let template = match bytes {
+            Some(_) => "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left",
+            None => "{spinner} {msg} {elapsed} {bytes}",
+        };
+        Self::shown(print, what, bytes, template)
+    }
+
+    /// `what` is being waited for.
+    pub(crate) fn wait(print: Printer, what: &'static str) -> Self {
+        Self::shown(print, what, None, "{spinner} {msg} {elapsed}")
+    }
+
+    fn shown(
+        print: Printer,
+        what: &'static str,
+        bytes: Option<u64>,
+        template: &'static str,
+    ) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
         let (going, over) = channel();
         if !print.json && std::io::stderr().is_terminal() {
             let bar = bar.clone();
             thread::spawn(move || {
                 if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    bar.set_style(style(bytes.is_some()));
+                    bar.set_style(style(template));
                     bar.set_message(what);
                     bar.set_draw_target(ProgressDrawTarget::stderr());
                     bar.enable_steady_tick(TICK);
@@ -46,11 +65,7 @@ impl Drop for Progress {
     }
 }
 
-fn style(whole_is_known: bool) -> ProgressStyle {
-    let template = match whole_is_known {
-        true => "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left",
-        false => "{spinner} {msg} {elapsed} {bytes}",
-    };
+fn style(template: &str) -> ProgressStyle {
     // The templates are ours; one that could not be read would only look plainer.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use chorus_core::model::ledger::Credits;
 use chorus_wire::named::{NamedEnum, unknown};
+use chorus_wire::registry::Amount;
 
 /// A word of the protocol, as an argument.
 pub(crate) fn word<W: NamedEnum>(text: &str) -> Result<W, String> {
@@ -34,6 +36,22 @@ pub(crate) fn seconds(text: &str) -> Result<u32, String> {
     u32::try_from(seconds).map_err(|_| "that is too long".to_owned())
 }
 
+/// An amount of credits: `5`, `0.50`.
+pub(crate) fn credits(text: &str) -> Result<Amount, String> {
+    let number = text.parse::<f64>().ok();
+    number.and_then(Credits::of_number).map(Amount).ok_or_else(|| {
+        "an amount of credits is a number with at most two decimals, such as 5 or 0.50".to_owned()
+    })
+}
+
+/// The command of `cmd:'COMMAND'`.
+pub(crate) fn shell_line(text: &str) -> Result<String, String> {
+    match text.split_once(':') {
+        Some(("cmd", line)) if !line.trim().is_empty() => Ok(line.to_owned()),
+        _ => Err("a command is written cmd:'COMMAND', as in cmd:'./check.sh --all'".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -53,6 +71,20 @@ mod tests {
         assert_eq!(span("90s").unwrap(), Duration::from_secs(90));
         for bad in ["", "5", "h", "-1h", "0s", "5 m", "99999999999999999999d", "1é"] {
             assert!(span(bad).is_err(), "{bad}");
+        }
+    }
+
+    // covers: REG-92
+    #[test]
+    fn amounts_have_two_decimals_and_commands_are_marked_as_such() {
+        assert_eq!(credits("0.50").unwrap(), Amount(Credits(50)));
+        assert_eq!(credits("5").unwrap(), Amount(Credits(500)));
+        for bad in ["", "0.005", "-1", "NaN", "inf", "1e13", "0,50", "five"] {
+            assert!(credits(bad).is_err(), "{bad}");
+        }
+        assert_eq!(shell_line("cmd:./a.sh x").unwrap(), "./a.sh x");
+        for bad in ["./a.sh", "cmd:", "cmd: ", "sh:./a.sh"] {
+            assert!(shell_line(bad).is_err(), "{bad}");
         }
     }
 }

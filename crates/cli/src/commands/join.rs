@@ -270,7 +270,8 @@ async fn ended(watch_parent: bool) {
 
 const A_WHILE: Duration = Duration::from_secs(60);
 
-async fn issue(agent: &str, operator: &Client) -> Result<String> {
+/// A token of an agent, issued by whoever may.
+pub(super) async fn issue(agent: &str, operator: &Client) -> Result<String> {
     let agent = agent.to_owned();
     let new = NewToken { agent, role: Authority::Worker.into(), session: None, ttl_s: Some(TTL_S) };
     Ok(operator.issue_token(&new).await?.token)

@@ -60,6 +60,14 @@ pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod restore;
 
+pub(crate) mod account;
+pub(crate) mod hire;
+mod hire_check;
+pub(crate) mod job;
+pub(crate) mod registry;
+pub(crate) mod skill;
+pub(crate) mod transfer;
+
 pub(crate) mod attach;
 pub(crate) mod c2a;
 pub(crate) mod connect;

@@ -22,6 +22,7 @@ mod mistakes;
 mod names;
 mod operate;
 mod projects;
+mod registry;
 mod repair;
 mod run;
 mod runtimes;

@@ -11,6 +11,7 @@ mod inboxes;
 mod members;
 mod messages;
 mod projects;
+mod registry;
 mod search;
 pub(crate) mod sign_in;
 mod threads;
