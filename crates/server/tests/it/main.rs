@@ -55,6 +55,7 @@ mod pins;
 mod postgres;
 mod projects;
 mod redact;
+mod registry_cards;
 mod repair;
 mod restart;
 mod retention;
