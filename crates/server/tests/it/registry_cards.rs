@@ -157,7 +157,7 @@ async fn a_card_says_of_an_agent_what_its_listing_says() {
     let credits = &card["capabilities"]["extensions"][0];
     assert_eq!(credits["required"], true);
     let prices = json!({"summarize:short": 5, "translate_text": 0.05});
-    assert_eq!(credits["params"], json!({"currency": "CREDIT", "prices": prices}));
+    assert_eq!(credits["params"], json!({"currency": "chorus_credits_v1", "prices": prices}));
     assert_eq!(empty(&card, ""), Vec::<String>::new());
 
     // By its handle too; a change of the agent is another version, and nothing else is.
@@ -172,14 +172,12 @@ async fn a_card_says_of_an_agent_what_its_listing_says() {
 // covers: REG-80
 #[tokio::test]
 async fn a_card_is_there_for_members_and_for_anybody_only_if_the_operator_says_so() {
-    let path = Market::open().await;
-    assert_eq!(
-        path.anonymous(Method::GET, &path.card_path(), None).await.refused(401),
-        "unauthorized"
-    );
+    let private = Market::open().await;
+    let card = private.anonymous(Method::GET, &private.card_path(), None).await;
+    assert_eq!(card.refused(401), "UNAUTHORIZED");
     let asked = json!({"query": {"text": "translate"}});
-    let refused = path.anonymous(Method::POST, "/search", Some(asked.clone())).await;
-    assert_eq!(refused.refused(401), "unauthorized");
+    let refused = private.anonymous(Method::POST, "/search", Some(asked.clone())).await;
+    assert_eq!(refused.refused(401), "UNAUTHORIZED");
 
     let market = Market::open_as(true).await;
     let card = market.anonymous(Method::GET, &market.card_path(), None).await.ok();
@@ -188,10 +186,10 @@ async fn a_card_is_there_for_members_and_for_anybody_only_if_the_operator_says_s
     assert_eq!(found["results"][0]["displayName"], "Übersetzer \"T\"");
     // A bad token is no better for that.
     let bad = market.host.get("nonsense", &market.card_path()).await;
-    assert_eq!(bad.refused(401), "unauthorized");
+    assert_eq!(bad.refused(401), "UNAUTHORIZED");
     // The rest of the registry is for members.
     let listing = format!("/agents/{}", market.agent);
-    assert_eq!(market.anonymous(Method::GET, &listing, None).await.refused(401), "unauthorized");
+    assert_eq!(market.anonymous(Method::GET, &listing, None).await.refused(401), "UNAUTHORIZED");
 }
 
 // covers: REG-80
@@ -199,10 +197,10 @@ async fn a_card_is_there_for_members_and_for_anybody_only_if_the_operator_says_s
 async fn an_agent_that_was_removed_or_never_was_has_no_card() {
     let market = Market::open().await;
     let nobody = "/agents/00000000-0000-4000-8000-000000000000/.well-known/agent-card.json";
-    assert_eq!(market.host.get(&market.token, nobody).await.refused(404), "not_found");
+    assert_eq!(market.host.get(&market.token, nobody).await.refused(404), "NOT_FOUND");
     let path = format!("/agents/{}", market.agent);
     market.host.send(&market.token, Method::DELETE, &path, None).await.ok();
-    assert_eq!(market.host.get(&market.token, &market.card_path()).await.refused(404), "not_found");
+    assert_eq!(market.host.get(&market.token, &market.card_path()).await.refused(404), "NOT_FOUND");
 }
 
 // covers: REG-81
@@ -264,8 +262,9 @@ async fn a_manifest_leads_to_the_search_and_names_agents_only_where_they_are_pub
         let base = entries[0]["url"].as_str().unwrap();
         let path = base.strip_prefix(&market.host.url("")).unwrap();
         let asked = json!({"query": {"text": "translate"}});
-        let at_base = market.host.post(&market.token, &format!("{path}/search"), asked.clone());
-        assert_eq!(at_base.await.ok(), market.search(asked).await);
+        let path = format!("{path}/search");
+        let at_base = market.host.post(&market.token, &path, asked.clone()).await.ok();
+        assert_eq!(at_base, market.search(asked).await);
     }
 }
 
@@ -334,6 +333,6 @@ async fn a_search_is_narrowed_by_what_entries_say_and_refuses_what_it_does_not_k
         json!({"query": {"text": "translate"}, "hops": 3}),
     ] {
         let refused = market.host.post(&market.token, "/search", bad.clone()).await;
-        assert_eq!(refused.refused(400), "validation_error", "{bad}");
+        assert_eq!(refused.refused(400), "VALIDATION_ERROR", "{bad}");
     }
 }

@@ -121,12 +121,12 @@ impl AgentService {
 
 /// The words of a text that say what is needed: all of them, if there is nothing else in it.
 fn terms(text: &str) -> Result<Vec<String>, Refusal> {
-    let mut all: Vec<String> = Vec::new();
-    for word in words(text) {
-        if !all.contains(&word.folded) {
-            all.push(word.folded);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let all: Vec<String> = words(text)
+        .into_iter()
+        .map(|w| w.folded)
+        .filter(|word| seen.insert(word.clone()))
+        .collect();
     let telling: Vec<String> =
         all.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect();
     let mut terms = if telling.is_empty() { all } else { telling };

@@ -1,4 +1,4 @@
-//! Agent cards, which the host signs (registry spec section 9; A2A 1.0 section 8).
+//! Agent cards, which the host signs (A2A 1.0 section 8).
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::canonical::canonical_json;
