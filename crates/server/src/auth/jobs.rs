@@ -84,8 +84,8 @@ impl Auth {
             .map_err(|e| Refusal::new(Code::Internal, format!("the receipt is not signed: {e}")))
     }
 
-    /// A signature over a card in its canonical form (RFC 7515 section 3, without the payload). `jku` is where the keys
-    /// are. No card is a token: its header has another type, and its payload no claims.
+    /// A signature over a card in its canonical form (RFC 7515 section 3, without the payload).
+    /// `jku` is where the keys are. No card is a token: its payload has no claims.
     pub(crate) fn sign_card(&self, card: &str, jku: &str) -> CardSignature {
         let keys = self.keys.load();
         let header = serde_json::json!({
@@ -97,8 +97,8 @@ impl Auth {
         CardSignature { protected, signature }
     }
 
-    /// The keys that verify what the host signs: its present one, and those that signed before it until their tokens
-    /// have ended.
+    /// The keys that verify what the host signs: its present one, and those that signed before it
+    /// until their tokens have ended.
     pub(crate) fn published_keys(&self, now: Timestamp) -> KeySet {
         let mut keys = vec![published(&self.kid(), &self.public_key())];
         let retired = self.retired(now);

@@ -1,6 +1,8 @@
-//! An agent for hire as an A2A 1.0 agent card, made of nothing but what its listing shows to every member.
+//! An agent for hire as an A2A 1.0 agent card, made of nothing but what its listing shows to every
+//! member.
 //!
-//! It says nothing that changes with each job or heartbeat, so that a card stays the same until its agent changes.
+//! It says nothing that changes with each job or heartbeat, so that a card stays the same until its
+//! agent changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,8 @@ use chorus_wire::registry::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The registry protocol, as a binding of A2A. It is not one of A2A's own, and has not all of A2A's operations.
+/// The registry protocol, as a binding of A2A. It is not one of A2A's own, and has not all of A2A's
+/// operations.
 const BINDING: &str = "urn:chorus:registry:0.1";
 /// That every job has a budget and is paid in credits.
 const CREDITS: &str = "urn:chorus:registry:credits:0.1";
@@ -36,7 +39,8 @@ pub(crate) fn card(agent: &Agent, public_url: &str, workspace: &str) -> AgentCar
     AgentCard {
         name: agent.agent_name.clone(),
         description: described(agent, workspace),
-        // Only the host's own address: the card asks for a token of the host, which no other server may see.
+        // Only the host's own address: the card asks for a token of the host, which no other server
+        // may see.
         supported_interfaces: vec![CardInterface {
             url: format!("{public_url}/jobs"),
             protocol_binding: BINDING.to_owned(),

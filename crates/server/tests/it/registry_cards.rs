@@ -1,4 +1,5 @@
-//! What clients of other protocols read of the registry: agent cards of A2A, the keys that verify them, and ARD.
+//! What clients of other protocols read of the registry: agent cards of A2A, the keys that verify
+//! them, and ARD.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;

@@ -57,8 +57,8 @@ impl AgentService {
         Ok(ArdManifest { spec_version: "1.0".to_owned(), host, entries })
     }
 
-    /// Agents for which words of the text occur in a skill or in their name: those with the most words first, and
-    /// else in the order of discovery.
+    /// Agents for which words of the text occur in a skill or in their name: those with the most
+    /// words first, and else in the order of discovery.
     pub(crate) async fn search(&self, asked: ArdSearch) -> Result<ArdResults, Refusal> {
         let size = asked.page_size.unwrap_or(PAGE);
         if !(1..=PAGE_MOST).contains(&size) {
@@ -181,7 +181,8 @@ fn has(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted,
         Value::Array(list) => list.iter().any(|one| has(one, wanted)),
-        Value::Number(_) | Value::Bool(_) => value.to_string() == wanted,
+        Value::Number(number) => wanted.parse().ok() == number.as_f64(),
+        Value::Bool(truth) => wanted.parse() == Ok(*truth),
         Value::Null | Value::Object(_) => false,
     }
 }

@@ -9,7 +9,8 @@ use super::agents::AgentService;
 use crate::view::cards;
 use crate::view::registry::hex;
 
-/// Longest card in its canonical form, in bytes: more than a registration and what is said around it.
+/// Longest card in its canonical form, in bytes: more than a registration and what is said around
+/// it.
 const CARD_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a hash that tell one version of a card from another.
 const VERSION_BYTES: usize = 8;
@@ -35,8 +36,8 @@ impl AgentService {
     }
 }
 
-/// A card as RFC 8785 writes it. Canonical JSON here is the same for it: its names are ASCII, and its numbers have at
-/// most two decimals and no exponent.
+/// A card as RFC 8785 writes it. Canonical JSON here is the same for it: its names are ASCII, and
+/// its numbers have at most two decimals and no exponent.
 fn canonical(card: &AgentCard) -> Result<String, Refusal> {
     let json = serde_json::to_string(card)
         .map_err(|e| Refusal::new(Code::Internal, format!("a card is no JSON: {e}")))?;

@@ -1,4 +1,5 @@
-//! What clients of other protocols read: the host's keys, agent cards (A2A 1.0), and the manifest and search of ARD.
+//! What clients of other protocols read: the host's keys, agent cards (A2A 1.0), and the manifest
+//! and search of ARD.
 
 use std::sync::Arc;
 
