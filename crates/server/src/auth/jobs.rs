@@ -1,10 +1,12 @@
 //! What the registry is trusted by: the tokens of callbacks, which are good for one job or one challenge, and
-//! receipts, which the host signs.
+//! receipts and agent cards, which the host signs.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_wire::registry::{CardSignature, KeySet, PublicKey};
+use ed25519_dalek::Signer;
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::{Algorithm, Header};
 use serde::Serialize;
@@ -82,12 +84,36 @@ impl Auth {
             .map_err(|e| Refusal::new(Code::Internal, format!("the receipt is not signed: {e}")))
     }
 
-    /// The keys that verify what the host signs, as a JSON Web Key Set.
-    pub(crate) fn published_keys(&self) -> serde_json::Value {
-        let x = BASE64.encode(self.public_key());
-        let key = serde_json::json!({
-            "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": &*self.kid(), "x": x
+    /// A signature over a card in its canonical form (RFC 7515 section 3, without the payload).
+    /// `jku` is where the keys are. No card is a token: its payload has no claims.
+    pub(crate) fn sign_card(&self, card: &str, jku: &str) -> CardSignature {
+        let keys = self.keys.load();
+        let header = serde_json::json!({
+            "alg": "EdDSA", "jku": jku, "kid": &*keys.kid, "typ": "JOSE"
         });
-        serde_json::json!({ "keys": [key] })
+        let protected = BASE64.encode(header.to_string());
+        let signed = format!("{protected}.{}", BASE64.encode(card));
+        let signature = BASE64.encode(keys.signer().sign(signed.as_bytes()).to_bytes());
+        CardSignature { protected, signature }
+    }
+
+    /// The keys that verify what the host signs: its present one, and those that signed before it
+    /// until their tokens have ended.
+    pub(crate) fn published_keys(&self, now: Timestamp) -> KeySet {
+        let mut keys = vec![published(&self.kid(), &self.public_key())];
+        let retired = self.retired(now);
+        keys.extend(retired.iter().filter_map(|old| Some(published(&old.kid, &old.public()?))));
+        KeySet { keys }
+    }
+}
+
+fn published(kid: &str, key: &[u8]) -> PublicKey {
+    PublicKey {
+        kty: "OKP".to_owned(),
+        crv: "Ed25519".to_owned(),
+        alg: "EdDSA".to_owned(),
+        purpose: "sig".to_owned(),
+        kid: kid.to_owned(),
+        x: BASE64.encode(key),
     }
 }

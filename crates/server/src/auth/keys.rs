@@ -83,10 +83,14 @@ pub(crate) struct Rotation {
 
 impl Retired {
     pub(super) fn verifying(&self) -> Option<DecodingKey> {
+        Some(DecodingKey::from_ed_der(&self.public()?))
+    }
+
+    /// The bytes of the key.
+    pub(super) fn public(&self) -> Option<Vec<u8>> {
         let pairs = self.key.as_bytes().chunks_exact(2);
         let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let key: Vec<u8> = pairs.map(byte).collect::<Option<_>>()?;
-        Some(DecodingKey::from_ed_der(&key))
+        pairs.map(byte).collect()
     }
 
     pub(crate) fn until(&self) -> Timestamp {

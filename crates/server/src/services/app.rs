@@ -256,7 +256,7 @@ services! {
     }
     agents: AgentService {
         services: commands, reads;
-        shared: auth, clock, directory, hiring, public_url, webhooks;
+        shared: auth, clock, directory, hiring, public_url, webhooks, workspace_name;
     }
     jobs: JobService {
         services: agents, commands, reads;

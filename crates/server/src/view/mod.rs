@@ -2,8 +2,10 @@
 //!
 //! Nothing in here decides or reads; what is shown has been read, and may be seen, already.
 
+pub(crate) mod ard;
 pub(crate) mod assets;
 pub(crate) mod audit;
+pub(crate) mod cards;
 pub(crate) mod conversations;
 pub(crate) mod deliveries;
 pub(crate) mod digests;

@@ -56,6 +56,7 @@ mod postgres;
 mod projects;
 mod redact;
 mod registry;
+mod registry_cards;
 mod repair;
 mod restart;
 mod retention;

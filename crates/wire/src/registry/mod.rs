@@ -3,6 +3,8 @@
 
 mod agents;
 mod amount;
+mod ard;
+mod card;
 mod discover;
 mod jobs;
 mod ledger;
@@ -13,6 +15,15 @@ pub use agents::{
     ReputationChange, ReputationHistory, Skill, SkillOffer, SkillTotal, SkillTotals,
 };
 pub use amount::Amount;
+pub use ard::{
+    ArdContext, ArdEntry, ArdFederation, ArdHost, ArdManifest, ArdMetadata, ArdQuery, ArdResult,
+    ArdResults, ArdSearch, ArdValues,
+};
+pub use card::{
+    AgentCard, CardCapabilities, CardExtension, CardInterface, CardPrices, CardProvider,
+    CardRequirement, CardRoles, CardSecurity, CardSignature, CardSkill, CardToken, KeySet,
+    PublicKey,
+};
 pub use discover::{Discover, Discovered, FoundAgent, FoundSkill};
 pub use jobs::{
     Contest, Contested, DecideDispute, EvaluateJob, Evaluation, Job, JobDelivery, JobQuery,

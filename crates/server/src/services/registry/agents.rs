@@ -34,7 +34,7 @@ const SKEW_MS: i64 = 5 * 60_000;
 /// Heartbeats are due this often.
 const HEARTBEAT_MS: i64 = 30_000;
 /// Words of a search; further ones would find nothing more.
-const WORDS: usize = 8;
+pub(super) const WORDS: usize = 8;
 /// An agent with fewer settled jobs is a newcomer.
 const NEWCOMER_JOBS: u64 = 5;
 
@@ -48,6 +48,7 @@ pub(crate) struct AgentService {
     pub(in crate::services) hiring: Arc<Hiring>,
     pub(in crate::services) public_url: Arc<str>,
     pub(in crate::services) webhooks: Arc<Webhooks>,
+    pub(in crate::services) workspace_name: Arc<str>,
 }
 
 /// How the host runs the market.
@@ -55,6 +56,8 @@ pub(crate) struct AgentService {
 pub(crate) struct Hiring {
     /// Of each so many found agents one is a newcomer; 0 for none.
     pub(crate) newcomer_every: usize,
+    /// Cards and searches of other protocols need no token.
+    pub(crate) public: bool,
     /// Says that there is an endpoint to challenge.
     pub(crate) challenges: tokio::sync::Notify,
     /// Says that a job has moved.
@@ -193,7 +196,7 @@ impl AgentService {
         Ok(Agents { agents: agents.collect::<Result<_, _>>()?, next })
     }
 
-    fn show(
+    pub(super) fn show(
         &self,
         directory: &Directory,
         listing: &Listing,

@@ -1,6 +1,8 @@
 //! The registry, jobs and the ledger (`spec/registry.md`).
 
 pub(crate) mod agents;
+mod ard;
+mod cards;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod receipts;

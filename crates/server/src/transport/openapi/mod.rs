@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
 use chorus_core::model::error::Code;
 use describe::Describes;
-pub(super) use describe::Draft;
+pub(super) use describe::{Draft, Takes};
 use names::Meaning;
 
 use crate::services::App;

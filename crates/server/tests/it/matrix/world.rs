@@ -245,6 +245,12 @@ impl World {
                 let at = why.find("apr_").unwrap_or_else(|| panic!("{why}"));
                 why[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
             }
+            "for_hire" => {
+                let skill = json!({"skill_name": "translate", "cost_per_call": 1});
+                let new = json!({"agent_id": "a3b8d1b6-0b3b-4b1a-9c1a-1a2b3c4d5e6f", "agent_name": id,
+                    "api_endpoint": "http://127.0.0.1:9/jobs", "skills": [skill]});
+                text(&self.post(Caller::Operator, "/register", new).await["agent_id"])
+            }
             "asset" => self.file("note.txt", MARK.into()).await,
             "picture" => self.file("dot.png", DOT.to_vec()).await,
             other => panic!("nothing makes ${other}"),
