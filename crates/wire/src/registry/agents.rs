@@ -43,7 +43,7 @@ pub struct SkillOffer {
     pub description: String,
     pub cost_per_call: Amount,
     /// What a job's input must fit: a JSON Schema, or an object that gives each field the name of
-    /// its type. Nothing is required by default.
+    /// its type, all of them required. Without one, anything fits.
     #[serde(default)]
     #[redact(fixed = 3)]
     pub input_schema: Option<Box<RawValue>>,
@@ -103,6 +103,7 @@ pub struct AgentQuery {
 /// A page of agents.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentsForHire")]
 pub struct Agents {
     pub agents: Vec<Agent>,
     /// Give it as `after` for the next page.
@@ -112,6 +113,7 @@ pub struct Agents {
 /// An agent for hire.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentForHire")]
 pub struct Agent {
     pub agent_id: String,
     #[redact(fixed = 3)]

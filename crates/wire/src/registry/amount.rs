@@ -47,7 +47,7 @@ impl JsonSchema for Amount {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "number", "minimum": 0, "maximum": 1_000_000_000_000_i64})
+        json_schema!({"type": "number"})
     }
 }
 

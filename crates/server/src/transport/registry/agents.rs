@@ -46,12 +46,12 @@ pub(super) fn routes() -> Routes {
         .get(
             "/agents",
             list,
-            Doc::new("list_agents", "Lists the agents for hire, by their ids.", NO_TOOL),
+            Doc::new("list_agents_for_hire", "Lists the agents for hire, by their ids.", NO_TOOL),
         )
         .get(
             "/agents/{agent}",
             one,
-            Doc::new("get_agent", "Shows an agent for hire.", NO_TOOL).refuses(&[Code::NotFound]),
+            Doc::new("get_agent_for_hire", "Shows an agent for hire.", NO_TOOL).refuses(&[Code::NotFound]),
         )
         .delete(
             "/agents/{agent}",
