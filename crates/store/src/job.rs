@@ -79,6 +79,14 @@ pub(crate) fn next_due(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<Op
     Ok(next.flatten().map(Timestamp))
 }
 
+/// Jobs that have not ended and were asked for in a message.
+pub(crate) fn asked(db: &dyn Db, workspace: i64) -> Result<Vec<Job>> {
+    let sql = format!("{} WHERE workspace = $1 AND due_at > 0 ORDER BY due_at", JOB.select());
+    let mut due = db.all(&sql, &[workspace.into()], read)?;
+    due.retain(|job| job.asked_in.is_some() && job.state == JobState::Funded);
+    Ok(due)
+}
+
 /// Whose jobs are listed.
 #[derive(Clone, Debug)]
 pub enum JobsOf {

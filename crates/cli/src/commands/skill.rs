@@ -152,6 +152,7 @@ fn registration(offer: &Offer, seat: &Seat, known: Option<Agent>) -> Result<Regi
     };
     let input = schema("--input-schema", &offer.input_schema)?;
     let output = schema("--output-schema", &offer.output_schema)?;
+    let pulls = known.as_ref().is_some_and(|known| known.pull);
     let (agent_id, name, endpoint, mut skills) = match known {
         Some(known) => (
             Some(known.agent_id),
@@ -173,6 +174,7 @@ fn registration(offer: &Offer, seat: &Seat, known: Option<Agent>) -> Result<Regi
         agent_id,
         agent_name: offer.name.clone().or(name).unwrap_or_else(called),
         owner_id: None,
+        pull: offer.runtime.is_some() || (pulls && offer.endpoint.is_none()),
         api_endpoint: offer.endpoint.clone().or(endpoint),
         skills,
         version: None,
@@ -237,6 +239,7 @@ async fn remove(name: &str, agent: Option<&str>, context: &Context) -> Result {
             agent_id: Some(id.clone()),
             agent_name: known.agent_name,
             owner_id: None,
+            pull: known.pull,
             api_endpoint: known.api_endpoint,
             skills,
             version: None,

@@ -3,7 +3,9 @@
 use super::form::Both;
 use super::stored::Stored;
 use super::{Reader, Result, Writer};
-use crate::model::job::{Dispute, DisputeDecision, Evaluation, Job, JobResult, Progress, Sending};
+use crate::model::job::{
+    Dispute, DisputeDecision, Evaluation, Job, JobResult, Pipeline, Progress, Sending, Step,
+};
 use crate::model::ledger::Credits;
 
 row!(job, read_job: Job);
@@ -25,7 +27,9 @@ record!(Job {
     payment_identifier,
     callback,
     evaluation,
+    thread,
     asked_in: Both,
+    asked_by_event,
     made_at,
     deadline_at,
     sending,
@@ -39,8 +43,13 @@ record!(Job {
     paid,
     notice,
     dispute,
+    pipeline,
     gained,
 } if |it| it.state.has_ended() == it.outcome.is_some());
+
+record!(Pipeline { uid, step, context, rest, next, next_job, stopped });
+
+record!(Step { agent, skill, budget, input, timeout_ms });
 
 record!(Sending { attempts, next_at, taken_at, failure, given_up });
 

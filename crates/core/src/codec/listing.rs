@@ -13,6 +13,7 @@ record!(Listing {
     by,
     member,
     endpoint,
+    pulls,
     by_operator,
     skills,
     registered_at,

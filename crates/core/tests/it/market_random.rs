@@ -58,8 +58,13 @@ fn operate(house: &mut House, dice: &mut Dice, n: u128) {
             };
             let skills = vec![skill("sum", 5), skill("paint", dice.below(300) as i64)];
             let endpoint = Some("https://a.example/jobs".into());
-            let asked =
-                Registration { agent: Some(agent), name: "an agent".into(), endpoint, skills };
+            let asked = Registration {
+                agent: Some(agent),
+                name: "an agent".into(),
+                endpoint,
+                pulls: false,
+                skills,
+            };
             run(house, by_seller, n, registry::Register { asked, owner: None });
         }
         1 if dice.below(30) == 0 => run(house, by_seller, n, registry::Unregister { agent }),
@@ -103,6 +108,8 @@ fn operate(house: &mut House, dice: &mut Dice, n: u128) {
                 callback: (dice.below(3) == 0).then(|| "https://b.example/r".into()),
                 evaluation: (dice.below(3) == 0).then_some(evaluation),
                 timeout_ms: 60_000,
+                thread: None,
+                pipeline: None,
             };
             run(house, by, n, request);
         }
@@ -119,7 +126,7 @@ fn operate(house: &mut House, dice: &mut Dice, n: u128) {
             let open: Vec<_> = open.map(|job| (job.uid, job.agent)).collect();
             let (job, known) = if open.is_empty() { (job, agent) } else { dice.of(&open) };
             let by = if dice.below(2) == 0 { By::host() } else { by };
-            run(house, by, n, jobs::Deliver { job, agent: known, result });
+            run(house, by, n, jobs::Deliver { job, agent: known, result, next: None });
         }
         10 => run(house, by, n, jobs::Cancel { job }),
         11 => run(house, by, n, jobs::Evaluate { job, accept: dice.below(2) == 0 }),
@@ -134,7 +141,13 @@ fn operate(house: &mut House, dice: &mut Dice, n: u128) {
                 1 => Posted::Refused("HTTP 400".into()),
                 _ => Posted::Again("HTTP 503".into(), None),
             };
-            let posted = jobs::JobPosted { job, end: dice.below(2) == 0, attempt: 1, posted };
+            let posted = jobs::JobPosted {
+                job,
+                end: dice.below(2) == 0,
+                attempt: 1,
+                posted,
+                asked_in: None,
+            };
             run(house, By::host(), n, posted);
         }
     }

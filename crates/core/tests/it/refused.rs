@@ -182,7 +182,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
     let (amount, skill) = (Credits(dice.of(&[0, 5, 50])), dice.of(&["sum", "paint", ""]));
     let transfer = Uid(dice.below(3) as u128);
     let registration = Registration {
-        agent: on.then_some(agent), name: name.as_str().into(), endpoint: on.then(|| "https://a.example/jobs".into()),
+        agent: on.then_some(agent), name: name.as_str().into(), endpoint: on.then(|| "https://a.example/jobs".into()), pulls: false,
         skills: vec![Skill {
             name: skill.into(), description: text.clone(), cost: Credits(5), input: "{}".into(), output: "{}".into(),
         }],
@@ -190,7 +190,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
     let request = jobs::Request {
         job, hired: if on { Hired::Agent(agent) } else { Hired::Member(member) }, orchestrator: None, skill: skill.into(),
         input: "{}".into(), budget: amount, payment: dice.of(&Payment::ALL), payment_identifier: None, callback: None,
-        evaluation: (dice.below(3) == 0).then_some(Evaluation { by: other, within_ms: 60_000 }), timeout_ms: 60_000,
+        evaluation: (dice.below(3) == 0).then_some(Evaluation { by: other, within_ms: 60_000 }), timeout_ms: 60_000, thread: None, pipeline: None,
     };
     let result = JobResult {
         success: on, output: Some("{}".into()), cost: amount, time_ms: 1, error: None, stated_at: house.now,
@@ -201,13 +201,13 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(registry::Heartbeat { agent: on.then_some(agent) }),
         boxed(registry::ChallengeEndpoint { agent, answered: on }),
         boxed(request),
-        boxed(jobs::Deliver { job, agent, result }),
+        boxed(jobs::Deliver { job, agent, result, next: None }),
         boxed(jobs::ReportProgress { job, agent, note: text.clone() }),
         boxed(jobs::Cancel { job }),
         boxed(jobs::Evaluate { job, accept: on }),
         boxed(jobs::Dispute { job, reason: text.clone() }),
         boxed(jobs::DecideDispute { job, for_hirer: on, note: text.clone() }),
-        boxed(jobs::JobPosted { job, end: on, attempt, posted: Posted::Refused("HTTP 400".into()) }),
+        boxed(jobs::JobPosted { job, end: on, attempt, posted: Posted::Refused("HTTP 400".into()), asked_in: on.then_some((place, uid)) }),
         boxed(ledger::Mint { transfer, to: name.as_str().into(), amount, memo: None }),
         boxed(ledger::Transfer { transfer, from: "alice".into(), to: name.as_str().into(), amount, job: on.then_some(job), memo: None }),
         boxed(ledger::LimitSpending { member, per_job: on.then_some(amount), per_day: None }),

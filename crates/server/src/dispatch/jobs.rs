@@ -10,8 +10,9 @@ use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::commands::jobs::JobPosted;
 use chorus_core::commands::registry::ChallengeEndpoint;
 use chorus_core::model::caller::By;
+use chorus_core::model::event::Event;
 use chorus_core::model::ids::{Prefix, Uid};
-use chorus_core::model::job::{CURRENCY, Job, Posted};
+use chorus_core::model::job::{CURRENCY, Job, JobState, Posted};
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::registry::{Listing, VERSION};
 use chorus_wire::registry::{JobDelivery, JobResult, ResultStatus};
@@ -28,6 +29,7 @@ use crate::services::IdGenerator;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::registry::agents::{AgentService, Hiring};
+use crate::services::registry::asking::AskingService;
 use crate::services::registry::jobs::{JobService, is_to_send};
 use crate::view::registry::payment_identifier;
 
@@ -40,9 +42,18 @@ const LOOK: Duration = Duration::from_secs(15);
 /// What the skill of a challenge is called. Whoever does not know it answers that it failed, which proves as much.
 const CHALLENGE: &str = "chorus.verify";
 
+/// What is to be done about a job.
+pub(crate) enum Due {
+    /// It is to be posted, or asked for, or its end is to be told.
+    Job(Uid),
+    /// An agent of this host has answered the message that asked for it.
+    Answer(Uid, Arc<Event>),
+}
+
 /// What is used of the host.
 pub(crate) struct Handles {
     pub(crate) agents: Arc<AgentService>,
+    pub(crate) asking: Arc<AskingService>,
     pub(crate) auth: Arc<Auth>,
     pub(crate) clock: Arc<HostClock>,
     pub(crate) commands: Arc<Commands>,
@@ -56,15 +67,17 @@ pub(crate) struct Handles {
 /// Posts what is to be posted until the host stops.
 pub(crate) async fn serve(
     host: Arc<Handles>,
-    mut jobs: mpsc::Receiver<Uid>,
+    mut due: mpsc::Receiver<Due>,
     mut stopped: watch::Receiver<bool>,
 ) {
+    // What was answered while the host was away.
+    host.asking.look_for_answers().await;
     let look = host.clock.wait(LOOK);
     tokio::pin!(look);
     loop {
-        let job = tokio::select! {
-            job = jobs.recv() => match job {
-                Some(job) => Some(job),
+        let next = tokio::select! {
+            next = due.recv() => match next {
+                Some(next) => Some(next),
                 None => return,
             },
             () = host.hiring.challenges.notified() => None,
@@ -74,9 +87,16 @@ pub(crate) async fn serve(
             }
             _ = stopped.wait_for(|stop| *stop) => return,
         };
-        match job {
-            Some(job) => drop(tokio::spawn(host.clone().send(job))),
-            None => host.challenge().await,
+        match next {
+            Some(Due::Job(job)) => drop(tokio::spawn(host.clone().send(job))),
+            Some(Due::Answer(job, event)) => {
+                let asking = host.asking.clone();
+                drop(tokio::spawn(async move { asking.take_answer(job, &event).await }));
+            }
+            None => {
+                host.asking.look_for_answers().await;
+                host.challenge().await;
+            }
         }
     }
 }
@@ -94,16 +114,20 @@ impl Handles {
         };
         // Whoever waits for it is told of the end, whatever moved it.
         self.hiring.moved.notify_waiters();
+        if is_to_send(&job) && listing.is_asked() {
+            self.asking.ask(&job, &listing).await;
+            return;
+        }
         let (end, attempt, posted) = if is_to_send(&job) {
             let Some(posted) = self.offer(&job, &listing).await else { return };
             (false, job.sending.attempts, posted)
-        } else if job.state.has_ended() && !job.notice.is_done() {
+        } else if job.notice.next_at.is_some() && !job.notice.is_done() {
             let Some(posted) = self.tell(&job).await else { return };
             (true, job.notice.attempts, posted)
         } else {
             return;
         };
-        let command = JobPosted { job: uid, end, attempt, posted };
+        let command = JobPosted { job: uid, end, attempt, posted, asked_in: None };
         if let Err(refusal) = self.commands.submit(By::host(), command).await {
             tracing::warn!(%refusal, "how the post of a job ended is not known");
         }
@@ -137,8 +161,8 @@ impl Handles {
     async fn tell(&self, job: &Job) -> Option<Posted> {
         let callback = job.callback.as_deref()?;
         let result = job.result.as_ref();
-        let status = match crate::view::registry::result_status(job.state) {
-            ResultStatus::Success => ResultStatus::Success,
+        let status = match job.state {
+            JobState::Completed | JobState::Submitted => ResultStatus::Success,
             _ => ResultStatus::Failure,
         };
         let outcome = || job.outcome.map(|outcome| outcome.name().replace('_', " "));
@@ -148,7 +172,10 @@ impl Handles {
             agent_id: job.agent.show(Prefix::Uuid),
             status,
             output_data: output.and_then(|json| RawValue::from_string(json.to_owned()).ok()),
-            execution_cost: Some(job.paid.into()),
+            execution_cost: Some(match result {
+                Some(result) if status == ResultStatus::Success => job.payable(result).into(),
+                _ => job.paid.into(),
+            }),
             execution_time_ms: result.map_or(0, |result| result.time_ms),
             error_message: match status {
                 ResultStatus::Success => None,

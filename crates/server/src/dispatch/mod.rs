@@ -36,10 +36,12 @@ use chorus_wire::jsonrpc::{Id, Notification};
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use erased::ErasedEvents;
 use feed::{Feed, Live};
+use jobs::Due;
 use replies::pending::Replies;
 use tokio::sync::{mpsc, watch};
 
 use crate::indexer::Hints;
+use crate::services::registry::agents::Hiring;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 use crate::view;
@@ -72,7 +74,8 @@ pub(crate) struct Dispatcher {
     /// To whoever shows digests; what does not fit is only stored.
     pub digests: mpsc::Sender<Made>,
     /// To whoever posts jobs; what does not fit is begun again by the job's timer.
-    pub jobs: mpsc::Sender<Uid>,
+    pub jobs: mpsc::Sender<Due>,
+    pub hiring: Arc<Hiring>,
     /// To whoever sends back what is for services elsewhere.
     pub replies: Arc<Replies>,
     /// To whoever keeps the index of search.
@@ -167,6 +170,9 @@ impl Dispatcher {
         for effect in effects {
             match effect {
                 Effect::Logged(entry) => {
+                    if let Some(job) = self.hiring.answered_by(&entry.event) {
+                        let _ = self.jobs.try_send(Due::Answer(job, entry.event.clone()));
+                    }
                     if moves_lists(&entry.event.change) {
                         self.lists.send_replace(());
                     }
@@ -212,7 +218,7 @@ impl Dispatcher {
                     self.lists.send_replace(());
                 }
                 Effect::Job(job) => {
-                    let _ = self.jobs.try_send(job);
+                    let _ = self.jobs.try_send(Due::Job(job));
                 }
                 Effect::Remote { conversation, news } => self.replies.put(conversation, news),
                 Effect::Wake(wake) => {
@@ -312,6 +318,7 @@ mod tests {
             workspace_id: "wk_".into(),
             digests: mpsc::channel(1).0,
             jobs: mpsc::channel(1).0,
+            hiring: Arc::default(),
             replies: Arc::default(),
             hints: Arc::default(),
             lists,

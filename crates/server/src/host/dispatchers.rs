@@ -49,6 +49,7 @@ pub(super) fn jobs(app: &App) -> Arc<JobHandles> {
     let shared = &app.shared;
     Arc::new(JobHandles {
         agents: app.agents.clone(),
+        asking: app.asking.clone(),
         auth: shared.auth.clone(),
         clock: shared.clock.clone(),
         commands: app.commands.clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::ids::Prefix;
 use chorus_store::db::Error;
 use chorus_store::search::{Index, Search};
 use chorus_store::{OpenError, Options, Readers, Store};
@@ -22,7 +22,7 @@ use crate::dispatch::channel_count::ChannelCount;
 use crate::dispatch::connections::Connections;
 use crate::dispatch::erased::ErasedEvents;
 use crate::dispatch::feed::Feed;
-use crate::dispatch::jobs::JOBS;
+use crate::dispatch::jobs::{Due, JOBS};
 use crate::dispatch::replies::pending::Replies;
 use crate::dispatch::webhook::state::Webhooks;
 use crate::dispatch::{Dispatcher, Made, Sink};
@@ -48,7 +48,7 @@ pub(super) struct Pending {
     /// Digests that were made and are to be told.
     pub(super) digests: mpsc::Receiver<Made>,
     /// Jobs that are to be posted.
-    pub(super) jobs: mpsc::Receiver<Uid>,
+    pub(super) jobs: mpsc::Receiver<Due>,
     /// The search index, which one thread keeps.
     pub(super) index: Index,
     /// Changes with the directory.
@@ -93,12 +93,14 @@ impl Engine {
         let hints = Arc::new(Hints::default());
         let (digests, made) = mpsc::channel(DIGESTS);
         let (jobs, posted) = mpsc::channel(JOBS);
+        let hiring = Arc::new(settings.registry.hiring());
         let (moved, lists) = watch::channel(());
         let (feed, replies) = (Arc::<Feed>::default(), Arc::<Replies>::default());
         let dispatcher = Dispatcher {
             lists: moved,
             digests,
             jobs,
+            hiring: hiring.clone(),
             batches,
             overflowed,
             replies: replies.clone(),
@@ -124,7 +126,7 @@ impl Engine {
             feed,
             flow: settings.attention.settings(),
             gone,
-            hiring: Arc::new(settings.registry.hiring()),
+            hiring,
             id_generator: Arc::new(storage.id_generator),
             limits: Arc::new(Limits::new(&settings.limits)),
             lists,

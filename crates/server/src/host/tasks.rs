@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use chorus_core::model::ids::Uid;
 use chorus_store::search::Index;
 use tokio::sync::{mpsc, watch};
 
 use super::verify::Verifier;
 use super::{StartError, dispatchers, first, heads, retention};
 use crate::config::Config;
+use crate::dispatch::jobs::Due;
 use crate::dispatch::{jobs, replies, webhook};
 use crate::indexer;
 use crate::services::App;
@@ -25,7 +25,7 @@ pub(super) fn threads(app: &App, index: Index) -> Result<(JoinHandle<()>, Verifi
 pub(super) fn start(
     config: &Config,
     app: &Arc<App>,
-    due: mpsc::Receiver<Uid>,
+    due: mpsc::Receiver<Due>,
     members_moved: watch::Receiver<()>,
     stopped: &watch::Receiver<bool>,
 ) {

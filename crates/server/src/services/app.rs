@@ -37,8 +37,10 @@ use super::projects::ProjectService;
 use super::reactions::ReactionService;
 use super::reads::Reads;
 use super::registry::agents::AgentService;
+use super::registry::asking::AskingService;
 use super::registry::jobs::JobService;
 use super::registry::ledger::LedgerService;
+use super::registry::pipelines::PipelineService;
 use super::retention::RetentionService;
 use super::roles::RoleService;
 use super::runs::RunService;
@@ -258,9 +260,17 @@ services! {
         services: commands, reads;
         shared: auth, clock, directory, hiring, public_url, webhooks, workspace_name;
     }
+    asking: AskingService {
+        services: commands, reads;
+        shared: clock, hiring;
+    }
     jobs: JobService {
         services: agents, commands, reads;
         shared: auth, clock, directory, hiring, id_generator, webhooks;
+    }
+    pipelines: PipelineService {
+        services: agents, jobs, commands, reads;
+        shared: clock, id_generator;
     }
     ledger: LedgerService {
         services: agents, commands, reads;

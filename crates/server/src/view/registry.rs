@@ -37,15 +37,15 @@ fn status(
     seen: Option<Timestamp>,
     now: Timestamp,
 ) -> AgentStatus {
-    let connected = listing.member.is_some_and(|m| !directory.connected(m).is_empty());
-    match connected || Listing::is_online(seen, now) {
+    let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));
+    match is_here || Listing::is_online(seen, now) {
         true => AgentStatus::Online,
         false => AgentStatus::Offline,
     }
 }
 
 /// JSON that was checked before it was stored.
-fn raw(json: &str) -> Result<Box<RawValue>, Refusal> {
+pub(crate) fn raw(json: &str) -> Result<Box<RawValue>, Refusal> {
     RawValue::from_string(json.to_owned())
         .map_err(|e| Refusal::new(Code::Unavailable, format!("stored JSON cannot be read: {e}")))
 }
@@ -72,6 +72,7 @@ pub(crate) fn agent(
         owner_id: listing.owner.to_string(),
         member: listing.member.map(|member| super::id(directory, member)),
         api_endpoint: Some(endpoint(listing, public_url)),
+        pull: listing.pulls,
         skills: skills.collect::<Result<_, Refusal>>()?,
         reputation_score: listing.reputation.score(),
         status: status(directory, listing, seen, now),
@@ -146,6 +147,7 @@ pub(crate) fn job(directory: &Directory, job: &job::Job) -> Result<Job, Refusal>
     let result = job.result.as_ref();
     Ok(Job {
         job_id: job.uid.show(Prefix::Uuid),
+        event_id: job.asked_by_event.map(|uid| uid.show(Prefix::Event)),
         status: result_status(job.state),
         state: job_status(job.state),
         outcome: job.outcome.map(|outcome| outcome.name().to_owned()),

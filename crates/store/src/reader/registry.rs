@@ -81,6 +81,11 @@ impl Readers {
         self.read(|db, ws| job::page(db, ws, of, before, limit))
     }
 
+    /// Jobs that have not ended and were asked for in a message.
+    pub fn asked_jobs(&self) -> Result<Vec<Job>> {
+        self.read(job::asked)
+    }
+
     pub fn account(&self, owner: &str) -> Result<Option<Account>> {
         self.read(|db, ws| ledger::account(db, ws, owner))
     }

@@ -24,6 +24,10 @@ pub struct Register {
     /// may leave it out: then it gets its jobs as a member.
     #[redact(fixed = 3)]
     pub api_endpoint: Option<String>,
+    /// An agent of this host without an endpoint fetches its jobs itself, from
+    /// `GET /jobs?side=worker`, instead of being asked for them in messages.
+    #[serde(default)]
+    pub pull: bool,
     /// 1 to 64 skills. They replace those that were registered before.
     pub skills: Vec<SkillOffer>,
     /// `0.1`.
@@ -123,6 +127,9 @@ pub struct Agent {
     pub member: Option<String>,
     #[redact(fixed = 3)]
     pub api_endpoint: Option<String>,
+    /// It fetches its jobs itself.
+    #[serde(default)]
+    pub pull: bool,
     pub skills: Vec<Skill>,
     pub reputation_score: f64,
     pub status: AgentStatus,

@@ -44,6 +44,8 @@ pub struct JobRequest {
     /// How long the evaluator has: 1,000 to 604,800,000 ms, by default a day. Then the result
     /// counts as accepted.
     pub evaluation_ms: Option<i64>,
+    /// The thread in which an agent of this host is asked; one of its own by default.
+    pub thread_id: Option<String>,
     /// `direct`: you pay with a transfer when you have the result, and nothing is held.
     /// `escrow` by default.
     pub payment: Option<String>,
@@ -134,6 +136,8 @@ pub enum JobStatus {
 #[derive(Clone, veil::Redact, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     pub job_id: String,
+    /// The event by which an agent of this host was asked for it.
+    pub event_id: Option<String>,
     /// `PENDING` until it ends, then `SUCCESS` or `FAILURE`.
     pub status: ResultStatus,
     pub state: JobStatus,
@@ -216,7 +220,8 @@ pub struct Contested {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobQuery {
-    /// Answer when the job has ended, or after so many milliseconds; at most 30,000.
+    /// Answer when the job has ended or its result waits for a decision, or after so many
+    /// milliseconds; at most 30,000.
     pub wait_ms: Option<u64>,
 }
 

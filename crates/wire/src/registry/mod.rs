@@ -8,6 +8,7 @@ mod card;
 mod discover;
 mod jobs;
 mod ledger;
+mod pipelines;
 mod tools;
 
 pub use agents::{
@@ -33,6 +34,7 @@ pub use ledger::{
     Account, Accounts, Audited, LedgerEntry, LedgerPage, Mint, Receipts, SpendingLimit, Statement,
     Transfer, Transferred,
 };
+pub use pipelines::{NewPipeline, NewStep, Pipeline, PipelineStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;

@@ -71,6 +71,8 @@ pub struct RequestJob {
     pub job_id: Option<String>,
     /// Within how many milliseconds the result must be in; 600000 by default
     pub timeout_ms: Option<i64>,
+    /// The thread in which an agent of this host is asked; one of its own by default
+    pub thread_id: Option<String>,
     /// Wait so many milliseconds for the result, at most 30000
     pub wait_ms: Option<u64>,
 }

@@ -10,8 +10,9 @@ use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{MemberKey, Prefix, Uid};
-use crate::model::job::{Job, JobResult, JobState, Outcome, Payment, Progress};
+use crate::model::job::{Job, JobResult, JobState, Next, Outcome, Payment, Progress, Sending};
 use crate::model::limits;
+use crate::state::effect::Effect;
 
 /// An agent delivers the result of its job. Repeated with the same content it changes nothing.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct Deliver {
     pub agent: Uid,
     /// Its output fits the job's schema: the edge has checked that.
     pub result: JobResult,
+    /// What it makes of the pipeline that the job is a step of.
+    pub next: Option<Next>,
 }
 
 /// The job after its result, and whether the result had come before.
@@ -84,6 +87,9 @@ impl Command for Deliver {
         }
         let mut job = Job::clone(&job);
         let success = self.result.success;
+        if let (Some(pipeline), Some(next), true) = (&mut job.pipeline, self.next, success) {
+            pipeline.take(next);
+        }
         (job.result, job.submitted_at) = (Some(self.result), Some(run.now));
         if !success {
             let job = run.end_job(job, Outcome::Failed)?;
@@ -174,6 +180,11 @@ impl Context<'_> {
         };
         job.state = JobState::Submitted;
         job.decide_by = Some(self.now.plus(within));
+        // Whoever pays by a transfer needs the result first.
+        if job.payment == Payment::Direct && job.callback.is_some() {
+            job.notice = Sending::begun(self.now);
+            self.effect(Effect::Job(job.uid));
+        }
         Ok(self.put_job(job))
     }
 

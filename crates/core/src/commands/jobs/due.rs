@@ -45,28 +45,27 @@ impl Context<'_> {
     fn fire_job(&mut self, mut job: Job) -> Result<()> {
         let now = self.now;
         match job.state {
-            JobState::Open => drop(self.end_job(job, Outcome::TimedOut)?),
-            JobState::Funded if now >= job.deadline_at => {
+            JobState::Open | JobState::Funded if now >= job.deadline_at => {
                 let outcome = match job.sending.taken_at {
                     Some(_) => Outcome::TimedOut,
                     None => Outcome::Undelivered,
                 };
                 self.end_job(job, outcome)?;
             }
-            JobState::Funded => {
+            JobState::Open | JobState::Funded => {
                 job.sending.begin_again(now);
                 self.effect(Effect::Job(job.uid));
                 self.put_job(job);
             }
             // The agent has done its part.
-            JobState::Submitted => {
+            JobState::Submitted if job.decide_by.is_some_and(|by| now >= by) => {
                 let outcome = match job.payment {
                     Payment::Escrow => Outcome::Paid,
                     Payment::Direct => Outcome::Unpaid,
                 };
                 self.end_job(job, outcome)?;
             }
-            JobState::Completed | JobState::Rejected | JobState::Expired => {
+            _ => {
                 if job.notice.attempts >= limits::JOB_NOTICES {
                     job.notice.given_up = true;
                 } else {

@@ -6,12 +6,15 @@
 use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
+use crate::commands::deliveries::dispose::Then;
 use crate::commands::ledger::posting::Posting;
+use crate::model::disposition::Disposition;
 use crate::model::ids::Uid;
 use crate::model::job::{Job, JobState, Outcome, Payment, Sending};
 use crate::model::ledger::{Credits, ESCROW, EntryKind};
 use crate::model::registry::{Listing, Reputation, ReputationChange, Why};
 use crate::state::effect::Effect;
+use crate::state::workspace::Failure;
 
 impl Context<'_> {
     /// Ends a job. What a direct job paid is in it already.
@@ -42,12 +45,40 @@ impl Context<'_> {
             Outcome::TimedOut | Outcome::Undelivered | Outcome::Unpaid => JobState::Expired,
             _ => JobState::Rejected,
         };
+        self.settle_request(&job, outcome)?;
         (job.outcome, job.ended_at, job.decide_by) = (Some(outcome), Some(self.now), None);
-        if job.callback.is_some() {
+        if outcome == Outcome::Paid {
+            self.take_next_step(&mut job)?;
+        }
+        if job.callback.is_some() && job.notice.attempts == 0 {
             job.notice = Sending::begun(self.now);
             self.effect(Effect::Job(job.uid));
         }
         Ok(self.put_job(job))
+    }
+
+    /// Ends the request in which a member of this host was asked: a result answers it, and any other
+    /// end calls it off.
+    fn settle_request(&mut self, job: &Job, outcome: Outcome) -> Result<()> {
+        let Some(at) = job.asked_in else { return Ok(()) };
+        let Some(member) = self.maybe_listing(job.agent)?.and_then(|listing| listing.member) else {
+            return Ok(());
+        };
+        match self.load(at.conversation) {
+            Ok(()) => {}
+            // Its conversation is gone.
+            Err(Failure::Refused(_)) => return Ok(()),
+            Err(failure) => return Err(failure),
+        }
+        let open = self.room(at.conversation).open().get(&at.seq);
+        let delivery = open.and_then(|open| open.delivery(member)).filter(|d| d.is_open()).cloned();
+        let Some(delivery) = delivery else { return Ok(()) };
+        let answered = matches!(outcome, Outcome::Paid | Outcome::Failed | Outcome::Refused);
+        if answered {
+            return self.end(at, member, Disposition::Responded, Then::Ends);
+        }
+        self.cancel_all(at, vec![delivery], "the job has ended")?;
+        self.end(at, member, Disposition::Superseded, Then::Ends)
     }
 
     pub(crate) fn put_job(&mut self, job: Job) -> Arc<Job> {

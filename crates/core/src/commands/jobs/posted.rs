@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::context::{Context, Result};
 use crate::model::audit::Audit;
-use crate::model::ids::Uid;
+use crate::model::ids::{EventRef, Uid};
 use crate::model::job::{Job, JobState, Outcome, Posted};
 
 /// The host has posted a job to its agent, or its end to its hirer.
@@ -16,6 +16,8 @@ pub struct JobPosted {
     pub end: bool,
     pub attempt: u16,
     pub posted: Posted,
+    /// The event that asks a member for it.
+    pub asked_in: Option<(EventRef, Uid)>,
 }
 
 impl Command for JobPosted {
@@ -36,10 +38,14 @@ impl Command for JobPosted {
             job.notice.note(self.attempt, &self.posted, now);
             return Ok(Some(run.put_job(job)));
         }
+        if let Some((at, event)) = self.asked_in {
+            (job.asked_in, job.asked_by_event) = (Some(at), Some(event));
+        }
         job.sending.note(self.attempt, &self.posted, now);
         // What was refused after it was taken up, or after its end, changes nothing more.
         let is_declined = matches!(self.posted, Posted::Refused(_));
-        if is_declined && job.state == JobState::Funded && job.progress.is_none() {
+        let waits = matches!(job.state, JobState::Open | JobState::Funded);
+        if is_declined && waits && job.progress.is_none() {
             return run.end_job(job, Outcome::Declined).map(Some);
         }
         Ok(Some(run.put_job(job)))

@@ -10,13 +10,15 @@ use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::ledger::posting::Posting;
 use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
+use crate::model::caller::By;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{MemberKey, Prefix, Uid};
-use crate::model::job::{Evaluation, Job, JobState, Payment, Sending};
+use crate::model::job::{Evaluation, Job, JobState, Payment, Pipeline, Sending};
 use crate::model::ledger::{Credits, ESCROW, EntryKind};
 use crate::model::limits;
 use crate::model::registry::{Listing, owner_of};
 use crate::state::effect::Effect;
+use crate::state::workspace::Failure;
 
 /// Who is to do a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,10 @@ pub struct Request {
     pub callback: Option<Arc<str>>,
     pub evaluation: Option<Evaluation>,
     pub timeout_ms: i64,
+    /// The thread in which a member of this host is asked.
+    pub thread: Option<Uid>,
+    /// The pipeline that it is a step of.
+    pub pipeline: Option<Pipeline>,
 }
 
 /// The job, and whether it was asked for before.
@@ -106,8 +112,7 @@ impl Command for Request {
             }
             return Ok(Requested { job: known, duplicate: true });
         }
-        run.must_be_hireable(&job, &listing)?;
-        run.fund(job)
+        run.hire(job, &listing)
     }
 }
 
@@ -121,6 +126,60 @@ impl Hired {
 }
 
 impl Context<'_> {
+    /// Asks for a job that is new.
+    fn hire(&mut self, job: Job, listing: &Listing) -> Result<Requested> {
+        self.must_be_hireable(&job, listing)?;
+        // A direct job is posted to its endpoint by the hirer.
+        let by_host = job.payment == Payment::Escrow && listing.endpoint.is_some();
+        let is_sent = by_host || listing.is_asked();
+        self.fund(job, is_sent)
+    }
+
+    /// Asks for the next step of a pipeline, in the name of whoever asked for this one. What keeps it
+    /// from being asked for is noted.
+    pub(super) fn take_next_step(&mut self, before: &mut Job) -> Result<()> {
+        let Some(pipeline) = before.pipeline.clone() else { return Ok(()) };
+        let (Some((step, rest)), Some(input)) = (pipeline.rest.split_first(), &pipeline.next)
+        else {
+            return Ok(());
+        };
+        let asked = Request {
+            job: Pipeline::job(pipeline.uid, pipeline.step + 1),
+            hired: Hired::Agent(step.agent),
+            orchestrator: before.orchestrator,
+            skill: step.skill.clone(),
+            input: input.clone(),
+            budget: step.budget,
+            payment: Payment::Escrow,
+            payment_identifier: before.payment_identifier.clone(),
+            callback: before.callback.clone(),
+            evaluation: None,
+            timeout_ms: step.timeout_ms,
+            thread: None,
+            pipeline: Some(Pipeline {
+                step: pipeline.step + 1,
+                rest: rest.to_vec(),
+                next: None,
+                ..pipeline.clone()
+            }),
+        };
+        let hirer = By { member: before.hirer, session: None, turn: None, ..self.by };
+        let by = std::mem::replace(&mut self.by, hirer);
+        let hired = self.listing(step.agent).and_then(|listing| {
+            let job = self.new_job(asked, before.hirer_owner.clone(), &listing)?;
+            self.hire(job, &listing)
+        });
+        self.by = by;
+        if let Some(pipeline) = &mut before.pipeline {
+            match hired {
+                Ok(requested) => pipeline.next_job = Some(requested.job.uid),
+                Err(Failure::Refused(refusal)) => pipeline.stopped = Some(refusal.message.into()),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
     fn hired(&mut self, hired: Hired) -> Result<Arc<Listing>> {
         match hired {
             Hired::Agent(agent) => self.listing(agent),
@@ -163,7 +222,9 @@ impl Context<'_> {
             payment_identifier: asked.payment_identifier,
             callback: asked.callback,
             evaluation: asked.evaluation,
+            thread: asked.thread,
             asked_in: None,
+            asked_by_event: None,
             made_at: now,
             deadline_at: now.plus(asked.timeout_ms),
             sending: Sending::default(),
@@ -177,6 +238,7 @@ impl Context<'_> {
             paid: Credits(0),
             notice: Sending::default(),
             dispute: None,
+            pipeline: asked.pipeline,
             gained: 0,
         })
     }
@@ -198,6 +260,14 @@ impl Context<'_> {
         if job.budget < job.price {
             let why = format!("{} costs {}, and budget is {}", job.skill, job.price, job.budget);
             return Err(Refusal::new(Code::BudgetInsufficient, why).into());
+        }
+        if let Some(thread) = job.thread {
+            if !listing.is_asked() {
+                let why = "thread_id is for an agent that takes jobs as a member of this host";
+                return Err(Refusal::invalid(why).into());
+            }
+            let (key, _) = self.thread_by_uid(thread)?;
+            self.must_sit(key)?;
         }
         if let Some(evaluation) = &job.evaluation {
             self.must_be_impartial(evaluation.by, job)?;
@@ -224,7 +294,7 @@ impl Context<'_> {
     }
 
     /// Holds the budget, and sends the job out.
-    fn fund(&mut self, mut job: Job) -> Result<Requested> {
+    fn fund(&mut self, mut job: Job, is_sent: bool) -> Result<Requested> {
         let mut open = self.facts.open_jobs(&job.hirer_owner)?;
         let recent = self.ws.changes.jobs.values();
         let recent = recent.filter(|j| !j.state.has_ended() && j.hirer_owner == job.hirer_owner);
@@ -244,6 +314,8 @@ impl Context<'_> {
             }
             self.put_spending(spending);
             (job.state, job.held) = (JobState::Funded, job.budget);
+        }
+        if is_sent {
             job.sending = Sending::begun(self.now);
             self.effect(Effect::Job(job.uid));
         }

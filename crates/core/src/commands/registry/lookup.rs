@@ -48,10 +48,10 @@ impl Context<'_> {
 
     /// Whether the agent can be hired now: it was heard of lately, or is connected.
     pub(crate) fn is_agent_online(&mut self, listing: &Listing) -> Result<bool> {
-        let is_connected =
-            listing.member.is_some_and(|m| !self.directory().connected(m).is_empty());
+        let directory = self.directory();
+        let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));
         let seen = self.heartbeat_of(listing.agent)?;
-        Ok(is_connected || Listing::is_online(seen, self.now))
+        Ok(is_here || Listing::is_online(seen, self.now))
     }
 
     /// Refuses whoever is neither the agent itself, nor who registered it, nor a person of its

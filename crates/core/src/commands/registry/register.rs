@@ -93,6 +93,10 @@ impl Command for Register {
             true => Some(me.key),
             false => before.as_ref().and_then(|before| before.member),
         };
+        if asked.pulls && asked.endpoint.is_some() {
+            let why = "pull is for an agent without an api_endpoint";
+            return Err(Refusal::invalid(why).into());
+        }
         if asked.endpoint.is_none() && member.is_none() {
             let why = "api_endpoint is the URL to which jobs are posted; only an agent of this host \
                        can do without, and registers with its own token";
@@ -127,6 +131,7 @@ impl Context<'_> {
             by: self.by.member,
             member,
             endpoint: asked.endpoint,
+            pulls: asked.pulls,
             by_operator: self.by.authority == Authority::Operator,
             skills: asked.skills,
             registered_at: old.map_or(now, |old| old.registered_at),

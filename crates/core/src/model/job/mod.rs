@@ -5,11 +5,13 @@
 //! and the end says where each hundredth went. A direct job is never funded; it is `Open` until a
 //! result is in.
 
+mod pipeline;
 mod result;
 mod sending;
 
 use std::sync::Arc;
 
+pub use pipeline::{Next, Pipeline, Step};
 pub use result::{JobResult, Outcome};
 pub use sending::{Posted, Sending};
 
@@ -141,8 +143,11 @@ pub struct Job {
     #[redact(fixed = 3)]
     pub callback: Option<Arc<str>>,
     pub evaluation: Option<Evaluation>,
+    /// The thread in which a member of this host is asked; one of its own by default.
+    pub thread: Option<Uid>,
     /// The event that asks a member of this host for it.
     pub asked_in: Option<EventRef>,
+    pub asked_by_event: Option<Uid>,
     pub made_at: Timestamp,
     /// When its result must be in.
     pub deadline_at: Timestamp,
@@ -161,6 +166,8 @@ pub struct Job {
     /// How the hirer's callback is told of the end.
     pub notice: Sending,
     pub dispute: Option<Dispute>,
+    /// The pipeline that it is a step of.
+    pub pipeline: Option<Pipeline>,
     /// By how much it raised the agent's reputation, as the bits of a number; 0 if it did not.
     pub gained: u64,
 }
@@ -169,16 +176,18 @@ impl Job {
     /// When something is to be done about it without anybody asking.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {
-            JobState::Open => Some(self.deadline_at),
-            JobState::Funded => {
+            JobState::Open | JobState::Funded => {
                 let next = self.sending.next_at.filter(|_| !self.sending.is_done());
                 Some(next.map_or(self.deadline_at, |next| next.min(self.deadline_at)))
             }
-            JobState::Submitted => self.decide_by,
-            JobState::Completed | JobState::Rejected | JobState::Expired => {
-                self.notice.next_at.filter(|_| !self.notice.is_done())
-            }
+            JobState::Submitted => self.decide_by.into_iter().chain(self.notice_due()).min(),
+            JobState::Completed | JobState::Rejected | JobState::Expired => self.notice_due(),
         }
+    }
+
+    /// When the hirer's callback is told again.
+    fn notice_due(&self) -> Option<Timestamp> {
+        self.notice.next_at.filter(|_| !self.notice.is_done())
     }
 
     /// What a result pays: what it says that it cost, and never more than was agreed on.

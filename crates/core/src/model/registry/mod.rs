@@ -31,6 +31,8 @@ pub struct Listing {
     /// Where jobs are posted; none for an agent that takes jobs as a member of this host.
     #[redact(fixed = 3)]
     pub endpoint: Option<Arc<str>>,
+    /// It fetches its jobs itself, instead of being asked for them as a member.
+    pub pulls: bool,
     /// An operator has typed the endpoint, so that it may be on this machine.
     pub by_operator: bool,
     /// In the order of their names.
@@ -110,6 +112,11 @@ impl Listing {
         self.removed_at.is_some()
     }
 
+    /// Whether it is asked for jobs in messages.
+    pub fn is_asked(&self) -> bool {
+        self.endpoint.is_none() && !self.pulls
+    }
+
     /// Whether it can be hired, as a heartbeat at `seen` proves.
     pub fn is_online(seen: Option<Timestamp>, now: Timestamp) -> bool {
         seen.is_some_and(|seen| now.since(seen) <= limits::AGENT_OFFLINE_MS)
@@ -125,6 +132,7 @@ pub struct Registration {
     pub name: Arc<str>,
     #[redact(fixed = 3)]
     pub endpoint: Option<Arc<str>>,
+    pub pulls: bool,
     pub skills: Vec<Skill>,
 }
 

@@ -107,6 +107,14 @@ impl Directory {
         self.connected.get(&member).map_or(&[], |live| &**live)
     }
 
+    /// Whether what is said to an agent reaches it: it is connected, a runner can wake it, or it is
+    /// behind a connection string.
+    pub fn can_be_reached(&self, member: MemberKey) -> bool {
+        !self.connected(member).is_empty()
+            || self.runners.get(&member).is_some_and(|runners| !runners.is_empty())
+            || self.endpoints.contains_key(&member)
+    }
+
     /// Whether the member is a person of the workspace and not a stand-in for people elsewhere.
     pub fn is_person(&self, key: MemberKey) -> bool {
         self.member(key).is_some_and(|m| !m.is_agent()) && !self.is_stand_in(key)

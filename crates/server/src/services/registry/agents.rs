@@ -1,13 +1,15 @@
 //! Agents for hire: registered, listed, found (registry spec sections 3.1 and 3.2).
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use chorus_core::commands::registry::{ChallengeEndpoint, Heartbeat, Register, Unregister};
 use chorus_core::language::search::words;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::{Prefix, Timestamp, Uid};
+use chorus_core::model::event::Event;
+use chorus_core::model::ids::{EventRef, Prefix, Timestamp, Uid};
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::limits::{AGENT_OFFLINE_MS, CLOCK_SKEW_MS};
 use chorus_core::model::registry::{self, Listing, Reputation, VERSION};
@@ -62,6 +64,29 @@ pub(crate) struct Hiring {
     pub(crate) challenges: tokio::sync::Notify,
     /// Says that a job has moved.
     pub(crate) moved: tokio::sync::Notify,
+    /// Jobs that agents of this host were asked for, by the event that asks.
+    pub(crate) asked: Mutex<HashMap<EventRef, Uid>>,
+}
+
+impl Hiring {
+    pub(crate) fn note_asked(&self, at: EventRef, job: Uid) {
+        self.lock().insert(at, job);
+    }
+
+    pub(crate) fn forget_asked(&self, at: EventRef) {
+        self.lock().remove(&at);
+    }
+
+    /// The job that a message is the answer to, if it is one.
+    pub(crate) fn answered_by(&self, event: &Event) -> Option<Uid> {
+        let replied = event.reply_to.map(|seq| EventRef { conversation: event.conversation, seq });
+        let asked = self.lock();
+        [event.cause, replied].into_iter().flatten().find_map(|at| asked.get(&at).copied())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<EventRef, Uid>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl AgentService {
@@ -83,6 +108,7 @@ impl AgentService {
                 agent,
                 name: asked.agent_name.into(),
                 endpoint,
+                pulls: asked.pull,
                 skills,
             },
         };

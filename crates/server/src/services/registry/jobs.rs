@@ -24,6 +24,7 @@ use chorus_wire::registry::{
 use serde_json::value::RawValue;
 
 use super::agents::{AgentService, Hiring, check_version, must_not_be_negative};
+use super::pipelines::next;
 use super::receipts;
 use crate::auth::{Auth, Caller};
 use crate::dispatch::webhook::state::Webhooks;
@@ -104,6 +105,12 @@ impl JobService {
             callback: callback.transpose()?,
             evaluation: evaluator.transpose()?,
             timeout_ms: asked.timeout_ms.unwrap_or(limits::JOB_TIMEOUT_MS),
+            pipeline: None,
+            thread: asked
+                .thread_id
+                .as_deref()
+                .map(|id| Uid::read(Prefix::Thread, id).ok_or_else(|| Refusal::not_found("thread")))
+                .transpose()?,
         };
         let done = self.commands.submit(caller.by, request).await?;
         self.hiring.moved.notify_waiters();
@@ -112,7 +119,7 @@ impl JobService {
         Ok(shown)
     }
 
-    fn checked_callback(&self, url: &str) -> Result<Arc<str>, Refusal> {
+    pub(super) fn checked_callback(&self, url: &str) -> Result<Arc<str>, Refusal> {
         let url = check_url(url, &self.webhooks.strangers).map_err(|refusal| Refusal {
             message: format!("callback_url: {}", refusal.message),
             ..refusal
@@ -122,7 +129,7 @@ impl JobService {
 
     /// Refuses input that does not fit the skill. A job that is known was checked when it was new, and what
     /// is not there is refused by the command.
-    async fn must_fit_input(
+    pub(super) async fn must_fit_input(
         &self,
         agent: Uid,
         skill: &str,
@@ -138,6 +145,22 @@ impl JobService {
             Some(skill) => json_schema::must_fit(&skill.input, input, "input_data"),
             None => Ok(()),
         }
+    }
+
+    /// Asks one agent for a direct job, as the protocol has it.
+    pub(crate) async fn request_directly(
+        &self,
+        caller: &Caller,
+        agent: String,
+        asked: JobRequest,
+    ) -> Result<ShownJob, Refusal> {
+        if asked.payment.as_deref().is_some_and(|payment| payment != Payment::Direct.name()) {
+            let why =
+                "this is the agent's own door, for direct jobs; ask for others with POST /jobs";
+            return Err(Refusal::invalid(why));
+        }
+        let payment = Some(Payment::Direct.name().to_owned());
+        self.request(caller, JobRequest { agent_id: Some(agent), payment, ..asked }).await
     }
 
     /// A job that the caller may know of.
@@ -174,7 +197,8 @@ impl JobService {
             tokio::pin!(moved);
             moved.as_mut().enable();
             let job = self.seen(caller, uid).await?;
-            if job.state.has_ended() || left == 0 {
+            let is_in = job.state.has_ended() || job.state == JobState::Submitted;
+            if is_in || left == 0 {
                 return Ok(job);
             }
             let step = left.min(LOOK_MS);
@@ -289,8 +313,12 @@ impl JobService {
             error: stated.error_message.map(Into::into),
             stated_at: stated.timestamp_utc.map_or_else(|| self.clock.now(), |time| *time),
         };
+        let next = match &known {
+            Some(known) => next(&self.reads, known, &result).await,
+            None => None,
+        };
         let Delivered { job, duplicate } =
-            self.commands.submit(by, Deliver { job, agent, result }).await?;
+            self.commands.submit(by, Deliver { job, agent, result, next }).await?;
         self.hiring.moved.notify_waiters();
         Ok(taken(&job, stated.status, duplicate))
     }
@@ -372,6 +400,7 @@ impl JobService {
             input_data: asked.input_data,
             budget: asked.budget,
             timeout_ms: asked.timeout_ms,
+            thread_id: asked.thread_id,
             orchestrator_id: None,
             currency: None,
             callback_url: None,
@@ -418,7 +447,7 @@ impl JobService {
     }
 }
 
-fn may_see(caller: &Caller, job: &Job) -> bool {
+pub(super) fn may_see(caller: &Caller, job: &Job) -> bool {
     let owner = owner_of(&caller.member);
     caller.sees_all()
         || owner == job.hirer_owner
@@ -437,7 +466,7 @@ fn taken(job: &Job, status: ResultStatus, duplicate: bool) -> ResultTaken {
 }
 
 /// A JSON object in its canonical form.
-fn data(json: &RawValue, what: &str) -> Result<String, Refusal> {
+pub(super) fn data(json: &RawValue, what: &str) -> Result<String, Refusal> {
     if !json.get().starts_with('{') {
         return Err(Refusal::invalid(format!("{what} is a JSON object")));
     }
@@ -455,5 +484,6 @@ fn place(text: &str) -> Result<(Timestamp, Uid), Refusal> {
 
 /// States in which an agent is to work.
 pub(crate) fn is_to_send(job: &Job) -> bool {
-    job.state == JobState::Funded && !job.sending.is_done()
+    let waits = matches!(job.state, JobState::Open | JobState::Funded);
+    waits && job.sending.next_at.is_some() && !job.sending.is_done()
 }

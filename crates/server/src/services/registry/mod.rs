@@ -2,7 +2,9 @@
 
 pub(crate) mod agents;
 mod ard;
+pub(crate) mod asking;
 mod cards;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
+pub(crate) mod pipelines;
 pub(crate) mod receipts;

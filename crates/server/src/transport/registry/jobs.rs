@@ -6,7 +6,7 @@ use axum::extract::State;
 use chorus_core::model::error::Code;
 use chorus_wire::registry::{
     Contest, DecideDispute, DeliverJob, EvaluateJob, GetJob, Job, JobQuery, JobRequest, JobResult,
-    Jobs, JobsQuery, Receipts, RequestJob, ResultTaken,
+    Jobs, JobsQuery, NewPipeline, Pipeline, Receipts, RequestJob, ResultTaken,
 };
 use chorus_wire::tool::Arguments;
 
@@ -42,6 +42,7 @@ pub(super) fn routes() -> Routes {
     ];
     Routes::of("registry", include_str!("jobs.json"))
         .name("agent", "The agent: its UUID, or a member as `@handle`.", AGENT)
+        .name("pipeline", "The pipeline's UUID.", "f81d4fae-7dec-11d0-a765-00a0c91e6b00")
         .name("job", "The job's UUID.", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
         .name("token", "The token of the callback, as its URL has it.", "tok_xyz789")
         .post(
@@ -51,6 +52,16 @@ pub(super) fn routes() -> Routes {
                 "request_job",
                 "Hires an agent for a job, and holds its budget until it ends.",
                 [like(RequestJob::TOOL, |a| Some(a.called("agent_id", "hire")))],
+            )
+            .refuses(&ASKED),
+        )
+        .post(
+            "/agents/{agent}/jobs",
+            request_directly,
+            Doc::new(
+                "request_direct_job",
+                "Asks an agent for a job that is paid by a transfer.",
+                [like(RequestJob::TOOL, |a| Some(a.called("agent", "hire")))],
             )
             .refuses(&ASKED),
         )
@@ -97,6 +108,18 @@ pub(super) fn routes() -> Routes {
             ]),
         )
         .post(
+            "/pipelines",
+            start_pipeline,
+            Doc::new("start_pipeline", "Hires agents one after the other.", NO_TOOL)
+                .refuses(&ASKED),
+        )
+        .get(
+            "/pipelines/{pipeline}",
+            pipeline,
+            Doc::new("get_pipeline", "Shows a pipeline as far as it has come.", NO_TOOL)
+                .refuses(&[Code::NotFound]),
+        )
+        .post(
             "/jobs/{job}/evaluation",
             evaluate,
             Doc::new("evaluate_job", "Accepts a result, or refuses it.", NO_TOOL).refuses(&MOVED),
@@ -129,6 +152,15 @@ async fn request(
     Json(asked): Json<JobRequest>,
 ) -> Result<Accepted<Job>, Refused> {
     Ok(Accepted(app.jobs.request(&caller, asked).await?))
+}
+
+async fn request_directly(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(agent): Path<String>,
+    Json(asked): Json<JobRequest>,
+) -> Result<Accepted<Job>, Refused> {
+    Ok(Accepted(app.jobs.request_directly(&caller, agent, asked).await?))
 }
 
 async fn list(
@@ -168,6 +200,22 @@ async fn deliver_by_token(
     Json(result): Json<JobResult>,
 ) -> Reply<ResultTaken> {
     Ok(Json(app.jobs.deliver_by_token(&job, &token, result).await?))
+}
+
+async fn start_pipeline(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Json(asked): Json<NewPipeline>,
+) -> Result<Accepted<Pipeline>, Refused> {
+    Ok(Accepted(app.pipelines.start(&caller, asked).await?))
+}
+
+async fn pipeline(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(pipeline): Path<String>,
+) -> Reply<Pipeline> {
+    Ok(Json(app.pipelines.pipeline(&caller, &pipeline).await?))
 }
 
 async fn evaluate(

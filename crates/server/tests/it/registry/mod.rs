@@ -1,9 +1,11 @@
 //! The registry over its own paths: the examples of its spec, and everything that must not happen.
 
 mod agents;
+mod asked;
 mod bad_input;
 mod jobs;
 mod ledger;
+mod pipelines;
 mod tools;
 
 use chorus_core::model::ids::Timestamp;
