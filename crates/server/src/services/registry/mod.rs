@@ -6,3 +6,4 @@ mod cards;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod receipts;
+mod tools;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod bad_input;
+mod copies;
 mod jobs;
 mod ledger;
 mod tools;
