@@ -10,6 +10,7 @@ mod assets;
 mod erased;
 mod market;
 mod projects;
+mod schedules;
 mod target;
 
 use std::sync::Arc;
@@ -374,17 +375,7 @@ impl Writing {
             read_cursor::put(self.db()?, self.tenant.key, room.key(), (*member, *thread), *cursor)?;
         }
         for schedule in &part.schedules {
-            for member in schedule.targets.iter().chain([&schedule.source, &schedule.maker]) {
-                self.known(*member)?;
-            }
-            if let Some((key, uid)) = schedule.thread
-                && room.thread(key).is_none_or(|thread| thread.uid != uid)
-            {
-                return unfit("a schedule continues a thread that does not exist");
-            }
-            // An import wakes nobody: schedules stay paused until a person resumes them.
-            let resting = Schedule { paused: true, next_at: None, ..schedule.clone() };
-            schedule::put(self.db()?, self.tenant.key, room.key(), &resting)?;
+            self.schedule(&room, schedule)?;
         }
         self.wrote()
     }

@@ -7,7 +7,7 @@ use chorus_core::model::ids::{Seq, Timestamp};
 /// The first byte says what is packed. What is read is the same once it was packed again.
 pub fn packed(data: &[u8]) {
     let Some((which, data)) = data.split_first() else { return };
-    match which % 17 {
+    match which % 23 {
         0 => event(data),
         1 => again(data, core::read_attention, core::attention),
         2 => again(data, core::read_work, core::work),
@@ -26,7 +26,13 @@ pub fn packed(data: &[u8]) {
         15 => {
             again(data, |bytes| core::read_base(Seq(1), [0; 32], Timestamp(1), bytes), core::base);
         }
-        _ => again(data, core::read_wake, core::wake),
+        16 => again(data, core::read_wake, core::wake),
+        17 => again(data, core::read_job, core::job),
+        18 => again(data, core::read_listing, core::listing),
+        19 => again(data, core::read_entry, core::entry),
+        20 => again(data, core::read_account, core::account),
+        21 => again(data, core::read_spending, core::spending),
+        _ => again(data, core::read_reputation_change, core::reputation_change),
     }
 }
 

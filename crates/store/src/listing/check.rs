@@ -33,9 +33,8 @@ pub(super) fn check(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
             continue;
         };
         let known: BTreeSet<_> = listed(&listing).collect();
-        let (from, to) =
-            ((agent, String::new(), i64::MIN), (Uid(agent.0 + 1), String::new(), i64::MIN));
-        let found: BTreeSet<_> = skills.range(from..to).cloned().collect();
+        let theirs = skills.range((agent, String::new(), i64::MIN)..);
+        let found: BTreeSet<_> = theirs.take_while(|(of, ..)| *of == agent).cloned().collect();
         if known != found {
             wrong(agent, "is found by other skills than it has");
         }

@@ -1,12 +1,58 @@
 //! The doctor finds each kind of damage and names where it is; and nothing where there is none.
 
-use chorus_core::commands::{conversations, deliveries, messages};
-use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
+use chorus_core::commands::{conversations, deliveries, jobs, ledger, messages, registry};
+use chorus_core::model::caller::By;
+use chorus_core::model::ids::{ConversationKey, Seq, Timestamp, Uid};
+use chorus_core::model::job::{JobResult, Payment};
+use chorus_core::model::ledger::Credits;
 use chorus_core::model::reaction::Signal;
+use chorus_core::model::registry::{Registration, Skill};
 use chorus_core::model::requests::OpenThread;
 use chorus_core::model::thread::ThreadKind;
 
 use crate::ground::{ADA, BOB, Ground, by, damage, doctor, person};
+
+/// Bob is hired by Ada: one job is paid, one is under way.
+fn hire(ground: &Ground) {
+    let any = || "{}".into();
+    let skill = Skill {
+        name: "sum".into(),
+        description: "adds numbers".into(),
+        cost: Credits(10),
+        input: any(),
+        output: any(),
+    };
+    let agent = Some(Uid(7));
+    let asked = Registration { agent, name: "Bob".into(), endpoint: None, skills: vec![skill] };
+    ground.ask(by(BOB), registry::Register { asked, owner: None }).unwrap();
+    let (to, amount) = ("ada".into(), Credits(1_000));
+    ground.ask(By::host(), ledger::Mint { transfer: Uid(8), to, amount, memo: None }).unwrap();
+    for job in [Uid(9), Uid(10)] {
+        let request = jobs::Request {
+            job,
+            hired: jobs::Hired::Agent(Uid(7)),
+            orchestrator: None,
+            skill: "sum".into(),
+            input: any(),
+            budget: Credits(15),
+            payment: Payment::Escrow,
+            payment_identifier: None,
+            callback: None,
+            evaluation: None,
+            timeout_ms: 600_000,
+        };
+        ground.ask(by(ADA), request).unwrap();
+    }
+    let result = JobResult {
+        success: true,
+        output: Some(any()),
+        cost: Credits(10),
+        time_ms: 1,
+        error: None,
+        stated_at: Timestamp(1_000_000),
+    };
+    ground.ask(by(BOB), jobs::Deliver { job: Uid(9), agent: Uid(7), result }).unwrap();
+}
 
 /// A folder with a bit of everything in it, stopped.
 fn lived_in() -> (tempfile::TempDir, ConversationKey) {
@@ -41,6 +87,7 @@ fn lived_in() -> (tempfile::TempDir, ConversationKey) {
     ground
         .ask(person(), conversations::SetCursor { conversation: room.uid, read: Seq(3) })
         .unwrap();
+    hire(&ground);
     ground.writer.stop();
     (folder, room.key)
 }
@@ -97,6 +144,30 @@ fn each_kind_of_damage_is_found_where_it_is() {
         ("UPDATE pending SET seq = 5", None, "cannot be read"),
         ("UPDATE mark SET read = 999", Some(999), "beyond"),
         ("UPDATE member SET member = 7 WHERE member = 3", None, "member 7"),
+        ("UPDATE listing SET packed = x'00'", None, "listing of agent"),
+        ("DELETE FROM listing", None, "is missing, and its skills are not"),
+        ("UPDATE skill SET rank = rank + 1", None, "other skills than it has"),
+        ("DELETE FROM skill", None, "other skills than it has"),
+        ("UPDATE job SET packed = x'00' WHERE state = 4", None, "cannot be read"),
+        ("UPDATE job SET state = 5 WHERE state = 4", None, "another state than its row says"),
+        ("UPDATE job SET due_at = 1 WHERE state = 2", None, "another state than its row says"),
+        ("DELETE FROM job WHERE state = 2", None, "escrow has 0.15"),
+        ("UPDATE account SET balance = balance + 1 WHERE owner = 'ada'", None, "entries make"),
+        ("DELETE FROM account WHERE owner = 'ada'", None, "and no account"),
+        ("UPDATE ledger_entry SET amount = 999 WHERE number = 2", None, "another hash"),
+        ("UPDATE ledger_entry SET memo = 'thanks' WHERE number = 1", None, "another hash"),
+        ("UPDATE ledger_entry SET kind = 99 WHERE number = 1", None, "entry 1 of the ledger"),
+        ("DELETE FROM ledger_entry WHERE number = 2", None, "does not follow the one before"),
+        (
+            "DELETE FROM ledger_entry WHERE number = (SELECT max(number) FROM ledger_entry)",
+            None,
+            "the ledger ends elsewhere",
+        ),
+        ("UPDATE ledger SET minted = minted + 1", None, "the ledger ends elsewhere"),
+        ("DELETE FROM ledger", None, "the ledger ends elsewhere"),
+        ("UPDATE reputation SET before = before + 1", None, "does not follow from itself"),
+        ("UPDATE reputation SET after = after + 1", None, "than its history gives it"),
+        ("DELETE FROM reputation", None, "than its history gives it"),
     ] {
         let (folder, key) = lived_in();
         damage(folder.path(), sql);

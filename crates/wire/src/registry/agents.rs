@@ -57,9 +57,10 @@ pub struct SkillOffer {
     pub output_schema: Option<Box<RawValue>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Registered {
     /// `registered`
+    #[redact(fixed = 3)]
     pub status: String,
     pub agent_id: String,
     /// 0 to 100; 50 at first.

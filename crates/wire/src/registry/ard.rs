@@ -21,9 +21,10 @@ pub struct ArdManifest {
 }
 
 /// Whose manifest it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArdHost {
+    #[redact(fixed = 3)]
     pub display_name: String,
     pub documentation_url: String,
 }
@@ -41,6 +42,7 @@ pub struct ArdEntry {
     /// `application/a2a-agent-card+json` or `application/ai-registry+json`
     pub r#type: String,
     /// The agent's card; or the base of the registry's API, to which `/search` is added.
+    #[redact(fixed = 3)]
     pub url: String,
     #[redact(fixed = 3)]
     pub description: String,

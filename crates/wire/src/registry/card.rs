@@ -39,10 +39,11 @@ pub struct AgentCard {
 }
 
 /// Where an agent takes jobs, and in which protocol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardInterface {
     /// Jobs are posted to the host, which holds their budget and sends them on.
+    #[redact(fixed = 3)]
     pub url: String,
     pub protocol_binding: String,
     /// The `agent_id` of a job.
@@ -52,11 +53,12 @@ pub struct CardInterface {
 }
 
 /// Who is paid for an agent's work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CardProvider {
     /// The agent's owner.
     pub organization: String,
     /// The host.
+    #[redact(fixed = 3)]
     pub url: String,
 }
 
@@ -71,9 +73,10 @@ pub struct CardCapabilities {
 }
 
 /// That jobs are paid in credits, which whoever hires the agent has to know.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CardExtension {
     pub uri: String,
+    #[redact(fixed = 3)]
     pub description: String,
     pub required: bool,
     pub params: CardPrices,
@@ -113,9 +116,10 @@ pub struct CardSecurity {
     pub http_auth_security_scheme: CardToken,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardToken {
+    #[redact(fixed = 3)]
     pub description: String,
     /// `Bearer`
     pub scheme: String,
@@ -151,7 +155,7 @@ pub struct KeySet {
 }
 
 /// A public key, as RFC 8037 writes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PublicKey {
     /// `OKP`
     pub kty: String,
@@ -161,6 +165,7 @@ pub struct PublicKey {
     pub alg: String,
     /// `sig`
     #[serde(rename = "use")]
+    #[redact(fixed = 3)]
     pub purpose: String,
     pub kid: String,
     /// The key in base64url.

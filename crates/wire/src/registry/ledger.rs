@@ -27,10 +27,11 @@ pub struct Transfer {
 }
 
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transferred {
     pub transfer_id: String,
     /// `settled`
+    #[redact(fixed = 3)]
     pub status: String,
     pub from_owner: String,
     pub to_owner: String,

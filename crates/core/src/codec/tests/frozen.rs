@@ -8,7 +8,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sha2::{Digest as _, Sha256};
 
 use super::rows::{
-    approvals, audits, bases, digests, inboxes, projects, remotes, schedules, stimuli, tasks, wakes,
+    accounts, approvals, audits, bases, digests, entries, inboxes, jobs, listings, projects,
+    remotes, reputation_changes, schedules, spendings, stimuli, tasks, wakes,
 };
 use super::*;
 use crate::codec::work::tests::thread_work;
@@ -19,8 +20,11 @@ use crate::model::conversation::{Replies, Settings, Visibility};
 use crate::model::disposition::Disposition;
 use crate::model::endpoint::State as EndpointState;
 use crate::model::error::Code;
+use crate::model::job::{JobState, Outcome as JobOutcome, Payment};
+use crate::model::ledger::EntryKind;
 use crate::model::member::{MemberKind, Proof, SessionStatus};
 use crate::model::project::TaskState;
+use crate::model::registry::Why;
 use crate::model::schedule::Fired;
 use crate::model::stimulus::{StimulusKind, StimulusState};
 use crate::model::thread::work::{BindingKind, WorkStatus};
@@ -113,6 +117,17 @@ fn bytes_of_every_type_are_as_they_were() {
         ),
         ("wake", hash(wakes(), wake, |_, b| read_wake(b).map(|v| wake(&v)))),
         ("asked", hash(approvals(), asked, |_, b| read_asked(b).map(|v| asked(&v)))),
+        ("job", hash(jobs(), job, |_, b| read_job(b).map(|v| job(&v)))),
+        ("listing", hash(listings(), listing, |_, b| read_listing(b).map(|v| listing(&v)))),
+        ("entry", hash(entries(), entry, |_, b| read_entry(b).map(|v| entry(&v)))),
+        ("account", hash(accounts(), account, |_, b| read_account(b).map(|v| account(&v)))),
+        ("spending", hash(spendings(), spending, |_, b| read_spending(b).map(|v| spending(&v)))),
+        (
+            "reputation_change",
+            hash(reputation_changes(), reputation_change, |_, b| {
+                read_reputation_change(b).map(|v| reputation_change(&v))
+            }),
+        ),
         (
             "members",
             hash(btree_set(member(), 0..9), members, |_, b| read_members(b).map(|v| members(&v))),
@@ -143,9 +158,15 @@ fn bytes_of_every_type_are_as_they_were() {
             ("task", "cdddabd92c61f84b"),
             ("inbox", "14a7b78592723a18"),
             ("remote", "f26a005925295155"),
-            ("audit", "c81472e57b4064d1"),
+            ("audit", "89141470d3cb9ac3"),
             ("wake", "ee917fed668f3a12"),
             ("asked", "94d910f46cd0ca09"),
+            ("job", "8caeec208e84cd16"),
+            ("listing", "056e5bcde29e7bd1"),
+            ("entry", "e84e72619110acfd"),
+            ("account", "88867dd5556c86e8"),
+            ("spending", "fa6422fd49e63fc6"),
+            ("reputation_change", "3c5303bbf6050d7c"),
             ("members", "8e3e619c6fa4c83d"),
             ("reactions", "e7d36ba6d05dc059"),
         ],
@@ -166,8 +187,11 @@ fn codes_of_every_enum_are_as_they_were() {
         Directedness,
         Disposition,
         EndpointState,
+        EntryKind,
         Fired,
         Intent,
+        JobOutcome,
+        JobState,
         Lane,
         Media,
         MemberKind,
@@ -175,6 +199,7 @@ fn codes_of_every_enum_are_as_they_were() {
         Mode,
         Outcome,
         Participation,
+        Payment,
         Policy,
         Priority,
         Proof,
@@ -191,21 +216,25 @@ fn codes_of_every_enum_are_as_they_were() {
         ThreadStatus,
         Visibility,
         WakeState,
+        Why,
         WorkStatus,
     ];
     check(
         &now,
         &[
-            ("Action", "d1d1a2aeef29e012"),
+            ("Action", "228705110cd93f02"),
             ("Authority", "c6d140e2a6b59806"),
             ("BindingKind", "7dcdb68fe6bbf160"),
-            ("Code", "0cb9cef674682439"),
+            ("Code", "3af9ab7784dbd041"),
             ("ConversationKind", "14aa24340aab10dd"),
             ("Directedness", "42806612b7f3fa28"),
             ("Disposition", "42a0736c95f86941"),
             ("EndpointState", "7ed75c4704fb3d15"),
+            ("EntryKind", "a4a42d77cdb5d632"),
             ("Fired", "0eb577165832ca77"),
             ("Intent", "fd5a9cead71c28a6"),
+            ("JobOutcome", "9b7a4d9ed45ac45a"),
+            ("JobState", "380deed4f0bab5f2"),
             ("Lane", "4cdf1defb5074b1e"),
             ("Media", "8acd11598725a349"),
             ("MemberKind", "a80e1ac239ee785d"),
@@ -213,6 +242,7 @@ fn codes_of_every_enum_are_as_they_were() {
             ("Mode", "548a9ba38f3b08bc"),
             ("Outcome", "796dbe43b4eb2d08"),
             ("Participation", "2c717965def933a4"),
+            ("Payment", "4fb1eb6eb9a80964"),
             ("Policy", "4a3258c4f5fc8d8b"),
             ("Priority", "487ad600e035d9ad"),
             ("Proof", "c9a57a225fb56606"),
@@ -229,6 +259,7 @@ fn codes_of_every_enum_are_as_they_were() {
             ("ThreadStatus", "74b5a8629c69e14d"),
             ("Visibility", "4c5d58c281cca427"),
             ("WakeState", "f9e64817d2c9ad9f"),
+            ("Why", "db368735e80b80e3"),
             ("WorkStatus", "a2cdd6350f184774"),
         ],
     );

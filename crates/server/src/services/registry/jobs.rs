@@ -18,8 +18,8 @@ use chorus_core::state::directory::Directory;
 use chorus_store::JobsOf;
 use chorus_wire::canonical::canonical_json;
 use chorus_wire::registry::{
-    Contest, DeliverJob, GetJob, Job as ShownJob, JobQuery, JobRequest, JobResult as StatedResult,
-    Jobs, Receipts, RequestJob, ResultStatus, ResultTaken, Side,
+    Contest, Job as ShownJob, JobQuery, JobRequest, JobResult as StatedResult, Jobs, Receipts,
+    ResultStatus, ResultTaken, Side,
 };
 use serde_json::value::RawValue;
 
@@ -127,8 +127,8 @@ impl JobService {
         Ok(url.as_str().into())
     }
 
-    /// Refuses input that does not fit the skill. A job that is known was checked when it was new, and what
-    /// is not there is refused by the command.
+    /// Refuses input that does not fit the skill. A job that is known was checked when it was new,
+    /// and what is not there is refused by the command.
     pub(super) async fn must_fit_input(
         &self,
         agent: Uid,
@@ -164,7 +164,7 @@ impl JobService {
     }
 
     /// A job that the caller may know of.
-    async fn seen(&self, caller: &Caller, job: Uid) -> Result<Arc<Job>, Refusal> {
+    pub(super) async fn seen(&self, caller: &Caller, job: Uid) -> Result<Arc<Job>, Refusal> {
         let found = self.reads.read(move |readers| readers.job(job)).await?;
         found.filter(|job| may_see(caller, job)).ok_or_else(|| Refusal::not_found("job"))
     }
@@ -385,65 +385,6 @@ impl JobService {
                 .map(|entry| self.auth.sign_receipt(&receipts::Paid::of(entry, Some(&job))))
                 .transpose()?,
         })
-    }
-
-    pub(crate) async fn request_by_tool(
-        &self,
-        caller: &Caller,
-        asked: RequestJob,
-    ) -> Result<ShownJob, Refusal> {
-        let wait = asked.wait_ms;
-        let request = JobRequest {
-            job_id: asked.job_id,
-            agent_id: Some(asked.hire),
-            skill_name: asked.skill_name,
-            input_data: asked.input_data,
-            budget: asked.budget,
-            timeout_ms: asked.timeout_ms,
-            thread_id: asked.thread_id,
-            orchestrator_id: None,
-            currency: None,
-            callback_url: None,
-            timestamp_utc: None,
-            version: None,
-            payment_identifier: None,
-            evaluator: None,
-            evaluation_ms: None,
-            payment: None,
-        };
-        let asked = self.request(caller, request).await?;
-        match wait {
-            None => Ok(asked),
-            Some(_) => self.job(caller, &asked.job_id, JobQuery { wait_ms: wait }).await,
-        }
-    }
-
-    pub(crate) async fn get_by_tool(
-        &self,
-        caller: &Caller,
-        asked: GetJob,
-    ) -> Result<ShownJob, Refusal> {
-        self.job(caller, &asked.job_id, JobQuery { wait_ms: asked.wait_ms }).await
-    }
-
-    pub(crate) async fn deliver_by_tool(
-        &self,
-        caller: &Caller,
-        asked: DeliverJob,
-    ) -> Result<ResultTaken, Refusal> {
-        let uid = ids::uuid(&asked.job_id, "job_id")?;
-        let agent = self.seen(caller, uid).await?.agent.show(Prefix::Uuid);
-        let stated = StatedResult {
-            job_id: asked.job_id.clone(),
-            agent_id: agent,
-            status: asked.status,
-            output_data: asked.output_data,
-            execution_cost: asked.execution_cost,
-            execution_time_ms: 0,
-            error_message: asked.error_message,
-            timestamp_utc: None,
-        };
-        self.deliver(caller, &asked.job_id, stated).await
     }
 }
 

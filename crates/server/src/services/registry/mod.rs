@@ -8,3 +8,4 @@ pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod pipelines;
 pub(crate) mod receipts;
+mod tools;

@@ -104,6 +104,12 @@ impl World {
         format!("x{}", self.count)
     }
 
+    /// A UUID that nothing has.
+    fn uuid(&mut self) -> String {
+        self.count += 1;
+        format!("00000000-0000-4000-8000-{:012}", self.count)
+    }
+
     async fn shared(&mut self, name: &str) -> String {
         if let Some(id) = self.known.get(name) {
             return id.clone();
@@ -245,16 +251,57 @@ impl World {
                 let at = why.find("apr_").unwrap_or_else(|| panic!("{why}"));
                 why[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
             }
-            "for_hire" => {
-                let skill = json!({"skill_name": "translate", "cost_per_call": 1});
-                let new = json!({"agent_id": "a3b8d1b6-0b3b-4b1a-9c1a-1a2b3c4d5e6f", "agent_name": id,
-                    "api_endpoint": "http://127.0.0.1:9/jobs", "skills": [skill]});
-                text(&self.post(Caller::Operator, "/register", new).await["agent_id"])
-            }
+            "uuid" => self.uuid(),
+            "account" | "for_hire" | "bot_for_hire" => Box::pin(self.make_for_hire(name)).await,
+            "job" | "submitted" | "paid" | "contested" => Box::pin(self.make_job(name)).await,
             "asset" => self.file("note.txt", MARK.into()).await,
             "picture" => self.file("dot.png", DOT.to_vec()).await,
             other => panic!("nothing makes ${other}"),
         }
+    }
+
+    /// Agents for hire, and ann's account. Whoever hires has credits.
+    async fn make_for_hire(&mut self, name: &str) -> String {
+        if name == "account" {
+            for owner in ["boss", "ann", "bot", "eve"] {
+                let path = format!("/accounts/{owner}/mint");
+                self.post(Caller::Operator, &path, json!({"amount": 1_000})).await;
+            }
+            return "ann".to_owned();
+        }
+        self.shared("account").await;
+        let skill = json!({"skill_name": "translate", "cost_per_call": 1});
+        let mut new = json!({"agent_name": self.id(), "skills": [skill]});
+        let caller = match name {
+            "bot_for_hire" => Caller::Agent,
+            _ => {
+                new["agent_id"] = json!(self.uuid());
+                new["api_endpoint"] = json!("http://127.0.0.1:9/jobs");
+                Caller::Operator
+            }
+        };
+        text(&self.post(caller, "/register", new).await["agent_id"])
+    }
+
+    /// A job that ann has asked of bot. Eve decides about the submitted one.
+    async fn make_job(&mut self, name: &str) -> String {
+        let agent = self.shared("bot_for_hire").await;
+        let mut new = json!({"agent_id": agent, "skill_name": "translate", "budget": 1,
+            "input_data": {"text": MARK}});
+        if name == "submitted" {
+            new["evaluator"] = json!("eve");
+        }
+        let job = text(&self.post(Caller::Person, "/jobs", new).await["job_id"]);
+        if name != "job" {
+            let result = json!({"job_id": job, "agent_id": agent, "status": "SUCCESS",
+                "output_data": {"text": MARK}});
+            self.post(Caller::Agent, &format!("/jobs/{job}/result"), result).await;
+        }
+        if name == "contested" {
+            let path = format!("/jobs/{job}/dispute");
+            self.post(Caller::Person, &path, json!({"reason": MARK})).await;
+        }
+        job
     }
 
     async fn put(&self, path: &str, body: Value) {
@@ -275,17 +322,26 @@ impl World {
         asset
     }
 
-    /// A request with its names filled in. What is refused changes nothing, and needs nothing of its own.
+    /// A request with its names filled in, each `$new_name` once. What is refused changes nothing, and needs nothing of
+    /// its own.
     pub(super) async fn fill(&mut self, asked: &str, fresh: bool) -> String {
         let mut pieces = asked.split('$');
         let mut out = pieces.next().unwrap_or_default().to_owned();
+        let mut made = BTreeMap::new();
         for piece in pieces {
             let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '_');
             let (name, rest) = piece.split_at(end.unwrap_or(piece.len()));
             let filled = match (name, name.strip_prefix("new_")) {
                 ("id", _) => self.id(),
                 ("initialize", _) => INITIALIZE.to_owned(),
-                (_, Some(new)) if fresh => self.make(new).await,
+                (_, Some(new)) if fresh => match made.get(new) {
+                    Some(id) => String::clone(id),
+                    None => {
+                        let id = self.make(new).await;
+                        made.insert(new.to_owned(), id.clone());
+                        id
+                    }
+                },
                 (_, Some(new)) => self.shared(new).await,
                 (name, None) => self.shared(name).await,
             };

@@ -3,6 +3,7 @@
 mod agents;
 mod asked;
 mod bad_input;
+mod copies;
 mod jobs;
 mod ledger;
 mod pipelines;
