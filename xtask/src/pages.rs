@@ -2,7 +2,7 @@
 //! an empty folder, with the release binary as `chorus`.
 //!
 //! A page shows what a person types. A command that runs until it is stopped (`chorus serve`, `join`,
-//! `tail`) goes to the background, as if in a second terminal. What the page does not show, such as
+//! `tail`, `skill offer`) goes to the background, as if in a second terminal. What the page does not show, such as
 //! Ctrl-C, a check of the output, or a host that the page takes for granted, stands in it as
 //! `<!-- then: COMMAND -->`, which readers do not see. A block marked `sh no-run` is shown and not run.
 //! A block of another language with a name behind it, such as `python NAME`, is saved under that name.
@@ -20,7 +20,8 @@ use crate::{repo, step, tidy};
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Commands that a person leaves running in a terminal of their own.
-const LASTING: [&str; 4] = ["chorus serve", "chorus join", "chorus tail", "python3 "];
+const LASTING: [&str; 5] =
+    ["chorus serve", "chorus join", "chorus tail", "chorus skill offer", "python3 "];
 
 /// The line that ends a saved file in the script.
 const END: &str = "END_OF_FILE";
