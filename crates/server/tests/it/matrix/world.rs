@@ -82,6 +82,8 @@ impl World {
 
     /// What rows name, in the order in which one needs another.
     async fn furnish(&mut self) {
+        // Before bot is told anything in private, which it could tell whoever reads what it offers.
+        self.shared("bot_for_hire").await;
         for name in ["channel", "open", "dm_question", "weather", "linked"] {
             let id = self.make(name).await;
             self.known.insert(name.to_owned(), id);
