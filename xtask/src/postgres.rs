@@ -17,7 +17,7 @@ use crate::{debian, repo, step};
 const HOME: &str = "crates/server/tests/it";
 
 /// The host's modules of tests that depend on the engine.
-const MODULES: [&str; 43] = [
+const MODULES: [&str; 44] = [
     "approvals",
     "archive",
     "audit",
@@ -38,6 +38,7 @@ const MODULES: [&str; 43] = [
     "pauses",
     "pins",
     "projects",
+    "registry",
     "repair",
     "restart",
     "retention",

@@ -24,6 +24,7 @@ use chorus_wire::registry::{
 use serde_json::value::RawValue;
 
 use super::agents::{AgentService, Hiring, check_version, must_not_be_negative};
+use super::ledger::sees_everything;
 use super::pipelines::next;
 use super::receipts;
 use crate::auth::{Auth, Caller};
@@ -223,7 +224,7 @@ impl JobService {
         let of = match side {
             Side::Hirer => JobsOf::Hirer(owner),
             Side::Worker => JobsOf::Worker(owner),
-            Side::All if caller.sees_all() => JobsOf::Everybody,
+            Side::All if sees_everything(caller) => JobsOf::Everybody,
             Side::All => {
                 let why = "the jobs of everybody are for operators and auditors";
                 return Err(Refusal::new(Code::InsufficientAuthority, why));
@@ -390,7 +391,7 @@ impl JobService {
 
 pub(super) fn may_see(caller: &Caller, job: &Job) -> bool {
     let owner = owner_of(&caller.member);
-    caller.sees_all()
+    sees_everything(caller)
         || owner == job.hirer_owner
         || owner == job.agent_owner
         || job.evaluation.is_some_and(|evaluation| evaluation.by == caller.by.member)

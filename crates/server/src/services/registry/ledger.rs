@@ -96,7 +96,7 @@ impl LedgerService {
 
     /// An owner's account, which its own members see, and who sees everything.
     fn may_see(caller: &Caller, owner: &str) -> Result<(), Refusal> {
-        match caller.sees_all() || *owner_of(&caller.member) == *owner {
+        match sees_everything(caller) || *owner_of(&caller.member) == *owner {
             true => Ok(()),
             false => Err(Refusal::not_found("account")),
         }
@@ -114,7 +114,7 @@ impl LedgerService {
         query: PageQuery,
     ) -> Result<Accounts, Refusal> {
         let limit = reads::limit(query.limit)?;
-        if !caller.sees_all() {
+        if !sees_everything(caller) {
             let owner = owner_of(&caller.member);
             let found = self.reads.read(move |readers| readers.account(&owner)).await?;
             let accounts = found.iter().map(view::registry::account).collect();
@@ -158,7 +158,7 @@ impl LedgerService {
         caller: &Caller,
         query: PageQuery,
     ) -> Result<LedgerPage, Refusal> {
-        if !caller.sees_all() || caller.authority() == Authority::Orchestrator {
+        if !sees_everything(caller) {
             let why = "the whole ledger is for operators and auditors; see your own account";
             return Err(Refusal::new(Code::InsufficientAuthority, why));
         }
@@ -205,7 +205,7 @@ impl LedgerService {
         member: &str,
     ) -> Result<SpendingLimit, Refusal> {
         let member = ids::member_for(&self.directory.load(), caller, member)?.key;
-        if member != caller.by.member && !caller.sees_all() {
+        if member != caller.by.member && !sees_everything(caller) {
             let why = "the limits of others are for operators";
             return Err(Refusal::new(Code::InsufficientAuthority, why));
         }
@@ -213,6 +213,12 @@ impl LedgerService {
         let (per_job, per_day) = found.map(|s| (s.per_job, s.per_day)).unwrap_or_default();
         Ok(SpendingLimit { per_job: per_job.map(Into::into), per_day: per_day.map(Into::into) })
     }
+}
+
+/// Operators and auditors see the jobs and accounts of everybody. An orchestrator, which may be an
+/// agent, sees its own.
+pub(super) fn sees_everything(caller: &Caller) -> bool {
+    caller.sees_all() && caller.authority() != Authority::Orchestrator
 }
 
 /// `me` is the caller's own owner.

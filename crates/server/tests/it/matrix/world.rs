@@ -82,6 +82,9 @@ impl World {
 
     /// What rows name, in the order in which one needs another.
     async fn furnish(&mut self) {
+        // Before they are told anything in private, which they could tell whoever reads what they offer.
+        self.shared("bot_for_hire").await;
+        self.shared("crew_for_hire").await;
         for name in ["channel", "open", "dm_question", "weather", "linked"] {
             let id = self.make(name).await;
             self.known.insert(name.to_owned(), id);
@@ -172,6 +175,13 @@ impl World {
                     "text": format!("What of the {MARK}?")});
                 (format!("{channel}/schedules"), new)
             }
+            "uuid" => return self.uuid(),
+            "account" | "for_hire" | "bot_for_hire" | "crew_for_hire" => {
+                return Box::pin(self.make_for_hire(name)).await;
+            }
+            "job" | "submitted" | "paid" | "contested" => {
+                return Box::pin(self.make_job(name)).await;
+            }
             other => return Box::pin(self.make_said(other)).await,
         };
         let made = self.post(Caller::Operator, &path, new).await;
@@ -251,9 +261,6 @@ impl World {
                 let at = why.find("apr_").unwrap_or_else(|| panic!("{why}"));
                 why[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
             }
-            "uuid" => self.uuid(),
-            "account" | "for_hire" | "bot_for_hire" => Box::pin(self.make_for_hire(name)).await,
-            "job" | "submitted" | "paid" | "contested" => Box::pin(self.make_job(name)).await,
             "asset" => self.file("note.txt", MARK.into()).await,
             "picture" => self.file("dot.png", DOT.to_vec()).await,
             other => panic!("nothing makes ${other}"),
@@ -263,7 +270,7 @@ impl World {
     /// Agents for hire, and ann's account. Whoever hires has credits.
     async fn make_for_hire(&mut self, name: &str) -> String {
         if name == "account" {
-            for owner in ["boss", "ann", "bot", "eve"] {
+            for owner in ["operator", "boss", "ann", "bot", "eve"] {
                 let path = format!("/accounts/{owner}/mint");
                 self.post(Caller::Operator, &path, json!({"amount": 1_000})).await;
             }
@@ -272,24 +279,25 @@ impl World {
         self.shared("account").await;
         let skill = json!({"skill_name": "translate", "cost_per_call": 1});
         let mut new = json!({"agent_name": self.id(), "skills": [skill]});
-        let caller = match name {
-            "bot_for_hire" => Caller::Agent,
+        let token = match name {
+            "bot_for_hire" => self.host.token("bot").await,
+            "crew_for_hire" => self.host.token("crew").await,
             _ => {
                 new["agent_id"] = json!(self.uuid());
                 new["api_endpoint"] = json!("http://127.0.0.1:9/jobs");
-                Caller::Operator
+                self.host.operator()
             }
         };
-        text(&self.post(caller, "/register", new).await["agent_id"])
+        text(&self.host.post(&token, "/register", new).await.ok()["agent_id"])
     }
 
-    /// A job that ann has asked of bot. Eve decides about the submitted one.
+    /// A job that ann has asked of bot. She decides about the submitted one.
     async fn make_job(&mut self, name: &str) -> String {
         let agent = self.shared("bot_for_hire").await;
         let mut new = json!({"agent_id": agent, "skill_name": "translate", "budget": 1,
             "input_data": {"text": MARK}});
         if name == "submitted" {
-            new["evaluator"] = json!("eve");
+            new["evaluator"] = json!("ann");
         }
         let job = text(&self.post(Caller::Person, "/jobs", new).await["job_id"]);
         if name != "job" {
