@@ -51,7 +51,8 @@ pub(super) fn routes() -> Routes {
         .get(
             "/agents/{agent}",
             one,
-            Doc::new("get_agent_for_hire", "Shows an agent for hire.", NO_TOOL).refuses(&[Code::NotFound]),
+            Doc::new("get_agent_for_hire", "Shows an agent for hire.", NO_TOOL)
+                .refuses(&[Code::NotFound]),
         )
         .delete(
             "/agents/{agent}",
