@@ -23,6 +23,7 @@ mod host;
 mod load;
 mod mcp;
 mod peers;
+mod registry;
 mod report;
 pub(crate) mod talk;
 mod webhook;
@@ -75,11 +76,12 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
         ("mcp", "sqlite") => mcp::run(plan),
         ("channels", "sqlite") => channels::run(plan),
+        ("registry", "sqlite") => registry::run(plan),
         ("webhook", "sqlite") => webhook::run(plan),
         ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
-        ("mcp" | "channels" | "webhook", _) => {
+        ("mcp" | "channels" | "registry" | "webhook", _) => {
             Err(format!("`{name}` is measured on SQLite; `host` has --database"))
         }
-        _ => Err("there are `host`, `mcp`, `channels` and `webhook`".to_owned()),
+        _ => Err("there are `host`, `mcp`, `channels`, `registry` and `webhook`".to_owned()),
     }
 }

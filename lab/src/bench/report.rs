@@ -19,7 +19,7 @@ pub(crate) struct Samples {
 /// One line of the report.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    /// `host`, `mcp`, `channels` or `webhook`, or `peer` for what is only compared with.
+    /// `host`, `mcp`, `channels`, `registry` or `webhook`, or `peer` for what is only compared with.
     bench: &'static str,
     metric: &'static str,
     unit: &'static str,
@@ -50,6 +50,11 @@ impl Figure {
     /// A value of ours with agents behind connection strings.
     pub(crate) const fn webhook(metric: &'static str, unit: &'static str) -> Self {
         Self::of_bench("webhook", metric, unit)
+    }
+
+    /// A value of ours with agents for hire.
+    pub(crate) const fn registry(metric: &'static str, unit: &'static str) -> Self {
+        Self::of_bench("registry", metric, unit)
     }
 
     /// A limit's or a peer's own value.
@@ -125,6 +130,11 @@ impl Samples {
                 Err(why) => self.failed(name, &why),
             }
         }
+    }
+
+    /// What was measured so far under this name.
+    pub(crate) fn values_of(&self, name: &str) -> Vec<f64> {
+        self.values.get(name).cloned().unwrap_or_default()
     }
 
     /// Notes that a peer is not on this machine.

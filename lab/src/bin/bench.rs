@@ -9,7 +9,7 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Args {
-    /// What to measure: `host`, `mcp`, `channels` or `webhook`.
+    /// What to measure: `host`, `mcp`, `channels`, `registry` or `webhook`.
     name: String,
     /// The release binary of Chorus.
     #[arg(long)]

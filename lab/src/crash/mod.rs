@@ -16,6 +16,7 @@ mod check;
 pub(crate) mod door;
 mod evidence;
 pub(crate) mod harness;
+pub mod hiring;
 pub(crate) mod host;
 mod house;
 mod people;

@@ -75,6 +75,18 @@ rules! {
         "A message's hop is one more than its cause's; from 6 on it obliges no agent, and ends at 12.";
     INITIATIVE "stimuli.initiative" "CHN-85, CHN-88"
         "A stimulus of an undertaking that has a live thread goes on there at once.";
+    HELD "jobs.held" "REG-30, REG-40"
+        "A job that is asked for holds its budget once, however often it is asked for.";
+    SETTLED_ONCE "jobs.settled-once" "REG-35, REG-39, REG-40"
+        "A job is settled once, however often its result comes, over a kill too.";
+    NOT_ANOTHERS "jobs.not-anothers" "REG-44"
+        "Nobody but the agent and its owner delivers a job's result.";
+    MOVES "reputation.moves" "REG-70, REG-72"
+        "A job that was paid moves its agent's reputation once.";
+    SUMS "credits.sums" "REG-50, REG-53, REG-56"
+        "After each step the sum over all accounts is 0 with the mint, and the entries come to each balance.";
+    NO_OVERDRAFT "credits.no-overdraft" "REG-42, REG-51, REG-54"
+        "However many spend at once, what is spent was there.";
     DURABLE "log.durable" "ATT-101, ATT-7"
         "What was acknowledged is in the log once, with its id and seq, and the log has no hole.";
     NOT_TWICE "log.not-twice" "ATT-108"
@@ -91,7 +103,7 @@ mod tests {
 
     #[test]
     fn each_rule_has_a_name_of_its_own_and_a_source_in_the_spec() {
-        let pages = ["attention.md", "channels.md", "threads.md"].map(|page| {
+        let pages = ["attention.md", "channels.md", "registry.md", "threads.md"].map(|page| {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/");
             std::fs::read_to_string(format!("{path}{page}")).unwrap()
         });

@@ -6,12 +6,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chorus_lab::crash::webhook::{self, Manner};
-use chorus_lab::crash::{self, Plan, binary};
+use chorus_lab::crash::{self, Plan, binary, hiring};
 
 const KILLS: usize = 20;
 const KILLS_OF_TWO: usize = 12;
 /// Three in the middle of each thousand deliveries.
 const KILLS_OF_CARRIERS: usize = 9;
+const KILLS_OF_MARKETS: usize = 12;
 
 // covers: ATT-101, ATT-102, FAIL-9
 #[test]
@@ -47,6 +48,15 @@ fn two_hosts_post_to_agents_and_each_answer_is_there_once() {
 #[test]
 fn two_attempts_by_two_hosts_are_never_both_heard() {
     deliveries(true, Manner::WithoutIds);
+}
+
+// covers: REG-39
+#[test]
+fn a_job_moves_money_and_reputation_once_though_its_result_comes_three_times() {
+    played(false, KILLS_OF_MARKETS, |plan| {
+        let report = hiring::run(plan)?;
+        Ok((report.to_string(), report.wrong))
+    });
 }
 
 fn deliveries(two_hosts: bool, manner: Manner) {

@@ -10,15 +10,15 @@ mod nats;
 mod postgres;
 mod redis;
 
-pub(crate) use agent_mail::AgentMail;
-pub(crate) use limit::{Hello, Syncs};
-pub(crate) use nats::absence as nats_absence;
-pub(crate) use postgres::{Base, Postgres, Schema};
-pub(crate) use redis::Redis;
-
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Child;
+
+pub(crate) use agent_mail::AgentMail;
+pub(crate) use limit::{Hello, Syncs};
+pub(crate) use nats::absence as nats_absence;
+pub(crate) use postgres::{Base, Postgres, Schema, Transfers};
+pub(crate) use redis::Redis;
 
 /// A server process that ends with this value, and has its folder removed after that.
 pub(crate) struct Server {

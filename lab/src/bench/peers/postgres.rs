@@ -11,6 +11,7 @@ use std::time::Duration;
 use chorus_cluster::{Cluster, Durability, checked, program, sql_at};
 
 const SCHEMA: &str = include_str!("postgres.sql");
+const TRANSFERS: &str = include_str!("transfers.sql");
 
 /// A server in which measurements are taken: one of our own, gone with the last that uses it, or another's.
 #[derive(Clone)]
@@ -113,16 +114,51 @@ impl Postgres {
     }
 
     fn measure(&self, script: &str, window: Duration, clients: usize) -> Result<f64, String> {
-        // pgbench counts in whole seconds.
-        let seconds = window.as_secs_f64().ceil().max(1.0).to_string();
-        let script: &Path = &self.scripts.path().join(script);
-        let mut bench = Command::new(program("pgbench")?);
-        bench.args(["-n", "-M", "prepared", "-T", &seconds, "-c", &clients.to_string(), "-j", "1"]);
-        bench.arg("-f").arg(script).arg(&self.schema.url);
-        let output = checked(&mut bench)?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        text.lines()
-            .find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok())
-            .ok_or_else(|| format!("pgbench said no rate: {text}"))
+        pgbench(&self.schema, &self.scripts.path().join(script), window, clients)
     }
+}
+
+/// The same peer as a ledger: a transfer as one function call.
+pub(crate) struct Transfers {
+    schema: Schema,
+    scripts: tempfile::TempDir,
+}
+
+impl Transfers {
+    /// Makes it ready, or says why there is none.
+    pub(crate) fn on(base: &Base) -> Result<Self, String> {
+        program("pgbench")?;
+        let peer = Self { schema: base.schema()?, scripts: super::folder("bench-pgbench")? };
+        let script = "\\set key random(1, 9000000000000000000)\n\
+                      \\set payee (:client_id + random(1, 99)) % 100\n\
+                      SELECT transfer(:key, :client_id, :payee, 5);\n";
+        fs::write(peer.scripts.path().join("transfer"), script)
+            .map_err(|e| format!("postgres: {e}"))?;
+        sql_at(&peer.schema.url, TRANSFERS)?;
+        Ok(peer)
+    }
+
+    /// Transfers a second, each client from an account of its own.
+    pub(crate) fn function(&self, window: Duration, clients: usize) -> Result<f64, String> {
+        pgbench(&self.schema, &self.scripts.path().join("transfer"), window, clients)
+    }
+}
+
+/// Runs a script again and again on so many connections; how often a second.
+fn pgbench(
+    schema: &Schema,
+    script: &Path,
+    window: Duration,
+    clients: usize,
+) -> Result<f64, String> {
+    // pgbench counts in whole seconds.
+    let seconds = window.as_secs_f64().ceil().max(1.0).to_string();
+    let mut bench = Command::new(program("pgbench")?);
+    bench.args(["-n", "-M", "prepared", "-T", &seconds, "-c", &clients.to_string(), "-j", "1"]);
+    bench.arg("-f").arg(script).arg(&schema.url);
+    let output = checked(&mut bench)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok())
+        .ok_or_else(|| format!("pgbench said no rate: {text}"))
 }

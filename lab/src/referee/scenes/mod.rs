@@ -5,6 +5,7 @@
 
 mod bounds;
 mod compose;
+mod hiring;
 mod killed;
 mod owed;
 mod scene;
@@ -56,6 +57,7 @@ pub(in crate::referee) const ALL: &[Script] = scripts! {
     "kept output" 25 true killed::kept;
     "cooldown" 10 true killed::cooldown;
     "turn over a kill" 15 true killed::turn;
+    "hired" 15 true hiring::hired;
     "nodded" 180 false owed::nodded;
     "escalated" 345 false owed::escalated;
 };
