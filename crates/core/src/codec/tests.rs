@@ -23,6 +23,7 @@ use crate::model::thread::{ThreadKind, ThreadStatus};
 use crate::model::turn::{Lease, Output, Turn};
 
 mod frozen;
+mod market;
 mod open;
 mod rows;
 mod settings;

@@ -106,7 +106,7 @@ fn sample(name: &str, schema: &Value) -> Value {
             json!("2026-06-02T19:10:00Z")
         }
         "string" => json!("x"),
-        "integer" => json!(1),
+        "integer" | "number" => json!(1),
         "boolean" => json!(true),
         "array" if name == "content" => json!([{"type": "text", "text": "x"}]),
         "array" => json!(["x"]),

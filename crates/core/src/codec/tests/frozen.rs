@@ -7,9 +7,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sha2::{Digest as _, Sha256};
 
+use super::market::{accounts, entries, jobs, listings, reputation_changes, spendings};
 use super::rows::{
-    accounts, approvals, audits, bases, digests, entries, inboxes, jobs, listings, projects,
-    remotes, reputation_changes, schedules, spendings, stimuli, tasks, wakes,
+    approvals, audits, bases, digests, inboxes, projects, remotes, schedules, stimuli, tasks, wakes,
 };
 use super::*;
 use crate::codec::work::tests::thread_work;
@@ -161,8 +161,8 @@ fn bytes_of_every_type_are_as_they_were() {
             ("audit", "89141470d3cb9ac3"),
             ("wake", "ee917fed668f3a12"),
             ("asked", "94d910f46cd0ca09"),
-            ("job", "8caeec208e84cd16"),
-            ("listing", "056e5bcde29e7bd1"),
+            ("job", "1ced900a3142bc7f"),
+            ("listing", "f9da6e079f2c3a41"),
             ("entry", "e84e72619110acfd"),
             ("account", "88867dd5556c86e8"),
             ("spending", "fa6422fd49e63fc6"),

@@ -17,25 +17,19 @@ use crate::model::endpoint::Secret;
 use crate::model::event::Idempotency;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey, ThreadKey, Uid};
 use crate::model::inbox::{Checks, Inbox, Remote, Trouble};
-use crate::model::job::{
-    Dispute, DisputeDecision, Evaluation, Job, JobResult, JobState, Outcome as JobOutcome,
-    Progress, Sending,
-};
-use crate::model::ledger::{Account, Credits, Entry, Spending};
 use crate::model::log_snapshot::LogSnapshot;
 use crate::model::project::{Link, Project, ProjectMember, Task};
-use crate::model::registry::{EndpointCheck, Listing, Reputation, ReputationChange, Skill};
 use crate::model::requests::{Audience, Post};
 use crate::model::schedule::{Firing, Schedule, When};
 use crate::model::stimulus::{Chain, Stimulus, StimulusState};
 use crate::model::thread::Thread;
 use crate::model::wake::{Attempt, Failure, Outcome, Wake, WakeState, WakeThread};
 
-fn coded<T: Coded + Clone + std::fmt::Debug + 'static>() -> impl Strategy<Value = T> {
+pub(super) fn coded<T: Coded + Clone + std::fmt::Debug + 'static>() -> impl Strategy<Value = T> {
     select((0..=u8::MAX).filter_map(T::from_code).collect::<Vec<_>>())
 }
 
-fn uid() -> impl Strategy<Value = Uid> {
+pub(super) fn uid() -> impl Strategy<Value = Uid> {
     any::<u128>().prop_map(Uid)
 }
 
@@ -48,7 +42,7 @@ fn conversation() -> impl Strategy<Value = ConversationKey> {
 }
 
 prop_compose! {
-    fn event()(conversation in conversation(), seq in seq()) -> EventRef {
+    pub(super) fn event()(conversation in conversation(), seq in seq()) -> EventRef {
         EventRef { conversation: ConversationKey(conversation.0.max(1)), seq }
     }
 }
@@ -321,146 +315,5 @@ prop_compose! {
             failures, skip, no_progress, lease_until, deferred_until, deferred_since, silent_since,
             woken, sent_at, opened_at, changed_at, outcome, lines,
         }
-    }
-}
-
-fn credits() -> impl Strategy<Value = Credits> {
-    any::<i64>().prop_map(Credits)
-}
-
-fn reputation() -> impl Strategy<Value = Reputation> {
-    (0.0..=100.0).prop_map(|score| Reputation::of(score).unwrap())
-}
-
-prop_compose! {
-    fn skill()(
-        (name, description, cost) in (text(), text(), credits()),
-        (input, output) in (text(), text()),
-    ) -> Skill {
-        Skill { name, description, cost, input, output }
-    }
-}
-
-prop_compose! {
-    fn endpoint_check()(
-        (verified_at, asked_at) in (option::of(time()), option::of(time())),
-        (next_at, missed) in (option::of(time()), any::<u32>()),
-    ) -> EndpointCheck {
-        EndpointCheck { verified_at, asked_at, next_at, missed }
-    }
-}
-
-prop_compose! {
-    pub(super) fn listings()(
-        (agent, name, owner, by) in (uid(), text(), text(), member()),
-        (member, endpoint, by_operator) in (option::of(member()), option::of(text()), any::<bool>()),
-        (skills, reputation, check) in (vec(skill(), 0..3), reputation(), endpoint_check()),
-        (registered_at, changed_at, removed_at) in (time(), time(), option::of(time())),
-        (changes, successes, failures) in (count(), count(), count()),
-        last_success in option::of(time()),
-    ) -> Listing {
-        Listing {
-            agent, name, owner, by, member, endpoint, by_operator, skills, registered_at,
-            changed_at, removed_at, reputation, changes, successes, failures, last_success, check,
-        }
-    }
-}
-
-prop_compose! {
-    pub(super) fn reputation_changes()(
-        (agent, number, at, job) in (uid(), count(), time(), uid()),
-        (why, before, after) in (coded(), reputation(), reputation()),
-    ) -> ReputationChange {
-        ReputationChange { agent, number, at, job, why, before, after }
-    }
-}
-
-prop_compose! {
-    fn sending()(
-        (attempts, next_at, taken_at) in (any::<u16>(), option::of(time()), option::of(time())),
-        (failure, given_up) in (option::of(text()), any::<bool>()),
-    ) -> Sending {
-        Sending { attempts, next_at, taken_at, failure, given_up }
-    }
-}
-
-prop_compose! {
-    fn job_result()(
-        (success, output, cost) in (any::<bool>(), option::of(text()), credits()),
-        (time_ms, error, stated_at) in (count(), option::of(text()), time()),
-    ) -> JobResult {
-        JobResult { success, output, cost, time_ms, error, stated_at }
-    }
-}
-
-prop_compose! {
-    fn decision()(
-        (at, by, refunded, note) in (time(), member(), option::of(credits()), text()),
-    ) -> DisputeDecision {
-        DisputeDecision { at, by, refunded, note }
-    }
-}
-
-prop_compose! {
-    fn dispute()(
-        (opened_at, reason, decided) in (time(), text(), option::of(decision())),
-    ) -> Dispute {
-        Dispute { opened_at, reason, decided }
-    }
-}
-
-prop_compose! {
-    pub(super) fn jobs()(
-        (uid, state, payment, how) in (uid(), coded::<JobState>(), coded(), coded::<JobOutcome>()),
-        (hirer, hirer_owner, orchestrator) in (member(), text(), option::of(uid())),
-        (agent, agent_owner, skill) in (uid(), text(), text()),
-        [price, budget, held, paid] in [credits(), credits(), credits(), credits()],
-        (input, output_schema) in (text(), text()),
-        (payment_identifier, callback) in (option::of(text()), option::of(text())),
-        evaluation in option::of((member(), any::<i64>())),
-        asked_in in option::of(event()),
-        (made_at, deadline_at, submitted_at) in (time(), time(), option::of(time())),
-        (decide_by, ended_at) in (option::of(time()), option::of(time())),
-        (sending, notice) in (sending(), sending()),
-        progress in option::of((time(), text())),
-        (result, dispute, gained) in (option::of(job_result()), option::of(dispute()), count()),
-    ) -> Job {
-        let evaluation = evaluation.map(|(by, within_ms)| Evaluation { by, within_ms });
-        let progress = progress.map(|(at, note)| Progress { at, note });
-        let outcome = Some(how).filter(|_| state.has_ended());
-        Job {
-            uid, state, payment, hirer, hirer_owner, orchestrator, agent, agent_owner, skill, price,
-            budget, input, output_schema, payment_identifier, callback, evaluation, asked_in,
-            made_at, deadline_at, sending, progress, result, submitted_at, decide_by, outcome,
-            ended_at, held, paid, notice, dispute, gained,
-        }
-    }
-}
-
-prop_compose! {
-    pub(super) fn entries()(
-        (number, at, kind, amount) in (count(), time(), coded(), credits()),
-        (from, to, memo) in (text(), text(), option::of(text())),
-        (job, transfer, by) in (option::of(uid()), option::of(uid()), member()),
-        hash in any::<[u8; 32]>(),
-    ) -> Entry {
-        Entry { number, at, kind, from, to, amount, job, transfer, by, memo, hash }
-    }
-}
-
-prop_compose! {
-    pub(super) fn accounts()(
-        (owner, balance, opened_at) in (text(), credits(), time()),
-    ) -> Account {
-        Account { owner, balance, opened_at }
-    }
-}
-
-prop_compose! {
-    pub(super) fn spendings()(
-        (member, per_job, per_day) in (member(), option::of(credits()), option::of(credits())),
-        (day, spent) in (any::<i64>(), credits()),
-    ) -> Spending {
-        Spending { member, per_job, per_day, day, spent }
     }
 }
