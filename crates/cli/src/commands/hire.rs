@@ -124,6 +124,7 @@ async fn request(
     };
     let timeout = args.timeout.map(|span| i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
     Ok(JobRequest {
+        thread_id: None,
         job_id: Some(job_id),
         agent_id: Some(args.agent.clone()),
         orchestrator_id: None,

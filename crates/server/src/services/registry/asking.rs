@@ -68,8 +68,7 @@ impl AskingService {
     async fn post(&self, job: &Job, member: MemberKey) -> Result<(EventRef, Uid), Refusal> {
         let (session, turn) = (None, None);
         let by = By { member: job.hirer, session, authority: Authority::Worker, turn };
-        let key = job.uid.0.to_be_bytes();
-        let once = Idempotency { key, payload: key };
+        let once = |id: u128| Idempotency { key: id.to_be_bytes(), payload: id.to_be_bytes() };
         let (conversation, thread) = match job.thread {
             Some(thread) => {
                 let read = move |readers: &chorus_store::Readers| {
@@ -87,7 +86,7 @@ impl AskingService {
                     kind: ThreadKind::Workflow,
                     owner: Some(member),
                     participants: vec![member],
-                    idempotency: Some(once),
+                    idempotency: Some(once(job.uid.0)),
                 };
                 let opened = self.commands.submit(by, opening).await?;
                 (opened.conversation.uid, opened.thread.uid)
@@ -104,7 +103,8 @@ impl AskingService {
             thread: Some(thread),
             message,
             in_reply_to: None,
-            idempotency: Some(once),
+            // Another key than that of the thread.
+            idempotency: Some(once(!job.uid.0)),
             recipient: Some(member),
             mentions: Vec::new(),
             directedness: None,
