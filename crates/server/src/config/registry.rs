@@ -1,7 +1,7 @@
 //! `[registry]`.
 
 use super::section::section;
-use crate::services::registry::agents::Hiring;
+use crate::dispatch::hiring::Hiring;
 
 section! {
     /// Agents for hire.

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::commands::jobs::JobPosted;
 use chorus_core::commands::registry::ChallengeEndpoint;
 use chorus_core::model::caller::By;
-use chorus_core::model::event::Event;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::job::{CURRENCY, Job, JobState, Posted};
 use chorus_core::model::ledger::Credits;
@@ -22,33 +21,24 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 use url::Url;
 
+use super::hiring::{Due, Hiring};
 use super::webhook::state::Webhooks;
 use crate::auth::Auth;
 use crate::egress::{Answer, To, check_url};
 use crate::services::IdGenerator;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
-use crate::services::registry::agents::{AgentService, Hiring};
+use crate::services::registry::agents::AgentService;
 use crate::services::registry::asking::AskingService;
 use crate::services::registry::jobs::{JobService, is_to_send};
 use crate::view::registry::payment_identifier;
 
-/// Jobs that may wait here; a job's timer begins again what did not fit.
-pub(crate) const JOBS: usize = 4_096;
 /// Endpoints that are challenged at once.
 const CHALLENGES: usize = 32;
 /// How often due challenges are looked for.
 const LOOK: Duration = Duration::from_secs(15);
 /// What the skill of a challenge is called. Whoever does not know it answers that it failed, which proves as much.
 const CHALLENGE: &str = "chorus.verify";
-
-/// What is to be done about a job.
-pub(crate) enum Due {
-    /// It is to be posted, or asked for, or its end is to be told.
-    Job(Uid),
-    /// An agent of this host has answered the message that asked for it.
-    Answer(Uid, Arc<Event>),
-}
 
 /// What is used of the host.
 pub(crate) struct Handles {

@@ -22,7 +22,7 @@ use crate::dispatch::channel_count::ChannelCount;
 use crate::dispatch::connections::Connections;
 use crate::dispatch::erased::ErasedEvents;
 use crate::dispatch::feed::Feed;
-use crate::dispatch::jobs::{Due, JOBS};
+use crate::dispatch::hiring::{Due, JOBS};
 use crate::dispatch::replies::pending::Replies;
 use crate::dispatch::webhook::state::Webhooks;
 use crate::dispatch::{Dispatcher, Made, Sink};

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use super::verify::Verifier;
 use super::{StartError, dispatchers, first, heads, retention};
 use crate::config::Config;
-use crate::dispatch::jobs::Due;
+use crate::dispatch::hiring::Due;
 use crate::dispatch::{jobs, replies, webhook};
 use crate::indexer;
 use crate::services::App;

@@ -23,7 +23,13 @@ fn hire(ground: &Ground) {
         output: any(),
     };
     let agent = Some(Uid(7));
-    let asked = Registration { agent, name: "Bob".into(), endpoint: None, skills: vec![skill] };
+    let asked = Registration {
+        agent,
+        name: "Bob".into(),
+        endpoint: None,
+        pulls: true,
+        skills: vec![skill],
+    };
     ground.ask(by(BOB), registry::Register { asked, owner: None }).unwrap();
     let (to, amount) = ("ada".into(), Credits(1_000));
     ground.ask(By::host(), ledger::Mint { transfer: Uid(8), to, amount, memo: None }).unwrap();
@@ -40,6 +46,8 @@ fn hire(ground: &Ground) {
             callback: None,
             evaluation: None,
             timeout_ms: 600_000,
+            thread: None,
+            pipeline: None,
         };
         ground.ask(by(ADA), request).unwrap();
     }
@@ -51,7 +59,7 @@ fn hire(ground: &Ground) {
         error: None,
         stated_at: Timestamp(1_000_000),
     };
-    ground.ask(by(BOB), jobs::Deliver { job: Uid(9), agent: Uid(7), result }).unwrap();
+    ground.ask(by(BOB), jobs::Deliver { job: Uid(9), agent: Uid(7), result, next: None }).unwrap();
 }
 
 /// A folder with a bit of everything in it, stopped.

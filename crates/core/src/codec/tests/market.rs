@@ -6,7 +6,10 @@ use proptest::prelude::*;
 
 use super::rows::{coded, event, uid};
 use super::{count, member, text, time};
-use crate::model::job::{Dispute, DisputeDecision, Evaluation, Job, JobResult, JobState, Outcome as JobOutcome, Pipeline, Progress, Sending, Step};
+use crate::model::job::{
+    Dispute, DisputeDecision, Evaluation, Job, JobResult, JobState, Outcome as JobOutcome,
+    Pipeline, Progress, Sending, Step,
+};
 use crate::model::ledger::{Account, Credits, Entry, Spending};
 use crate::model::registry::{EndpointCheck, Listing, Reputation, ReputationChange, Skill};
 

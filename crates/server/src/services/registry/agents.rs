@@ -1,15 +1,13 @@
 //! Agents for hire: registered, listed, found (registry spec sections 3.1 and 3.2).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::commands::registry::{ChallengeEndpoint, Heartbeat, Register, Unregister};
 use chorus_core::language::search::words;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::event::Event;
-use chorus_core::model::ids::{EventRef, Prefix, Timestamp, Uid};
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::limits::{AGENT_OFFLINE_MS, CLOCK_SKEW_MS};
 use chorus_core::model::registry::{self, Listing, Reputation, VERSION};
@@ -23,6 +21,7 @@ use chorus_wire::registry::{
 use chorus_wire::time::Time;
 
 use crate::auth::{Auth, Caller};
+use crate::dispatch::hiring::Hiring;
 use crate::dispatch::webhook::state::Webhooks;
 use crate::egress::check_url;
 use crate::services::clock::HostClock;
@@ -51,42 +50,6 @@ pub(crate) struct AgentService {
     pub(in crate::services) public_url: Arc<str>,
     pub(in crate::services) webhooks: Arc<Webhooks>,
     pub(in crate::services) workspace_name: Arc<str>,
-}
-
-/// How the host runs the market.
-#[derive(Debug, Default)]
-pub(crate) struct Hiring {
-    /// Of each so many found agents one is a newcomer; 0 for none.
-    pub(crate) newcomer_every: usize,
-    /// Cards and searches of other protocols need no token.
-    pub(crate) public: bool,
-    /// Says that there is an endpoint to challenge.
-    pub(crate) challenges: tokio::sync::Notify,
-    /// Says that a job has moved.
-    pub(crate) moved: tokio::sync::Notify,
-    /// Jobs that agents of this host were asked for, by the event that asks.
-    pub(crate) asked: Mutex<HashMap<EventRef, Uid>>,
-}
-
-impl Hiring {
-    pub(crate) fn note_asked(&self, at: EventRef, job: Uid) {
-        self.lock().insert(at, job);
-    }
-
-    pub(crate) fn forget_asked(&self, at: EventRef) {
-        self.lock().remove(&at);
-    }
-
-    /// The job that a message is the answer to, if it is one.
-    pub(crate) fn answered_by(&self, event: &Event) -> Option<Uid> {
-        let replied = event.reply_to.map(|seq| EventRef { conversation: event.conversation, seq });
-        let asked = self.lock();
-        [event.cause, replied].into_iter().flatten().find_map(|at| asked.get(&at).copied())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<EventRef, Uid>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl AgentService {

@@ -23,8 +23,8 @@ use chorus_store::{Line, Page};
 use chorus_wire::canonical::canonical_json;
 use serde_json::{Value, json};
 
-use super::agents::Hiring;
-use super::pipelines::next;
+use super::steps::next;
+use crate::dispatch::hiring::Hiring;
 use crate::json_schema;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;

@@ -23,11 +23,12 @@ use chorus_wire::registry::{
 };
 use serde_json::value::RawValue;
 
-use super::agents::{AgentService, Hiring, check_version, must_not_be_negative};
+use super::agents::{AgentService, check_version, must_not_be_negative};
 use super::ledger::sees_everything;
-use super::pipelines::next;
 use super::receipts;
+use super::steps::next;
 use crate::auth::{Auth, Caller};
+use crate::dispatch::hiring::Hiring;
 use crate::dispatch::webhook::state::Webhooks;
 use crate::egress::check_url;
 use crate::services::clock::HostClock;

@@ -8,4 +8,5 @@ pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod pipelines;
 pub(crate) mod receipts;
+mod steps;
 mod tools;
