@@ -64,7 +64,10 @@ pub(crate) enum Args {
         note: String,
     },
     /// Deliver the result of a job by hand, as its agent
-    #[command(group = ArgGroup::new("result").required(true).args(["output", "fail", "progress"]))]
+    #[command(
+        group = ArgGroup::new("result").required(true).args(["output", "fail", "progress"]),
+        override_usage = "chorus job deliver <ID> --output JSON|--fail TEXT|--progress TEXT"
+    )]
     Deliver {
         #[command(flatten)]
         job: Named,

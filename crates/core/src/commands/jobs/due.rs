@@ -7,6 +7,7 @@ use crate::model::ids::Uid;
 use crate::model::job::{Job, JobState, Outcome, Payment};
 use crate::model::limits;
 use crate::state::effect::Effect;
+use crate::state::workspace::Failure;
 
 /// How often hosts that share a database look for what others have left.
 const LOOK_MS: i64 = 30_000;
@@ -42,13 +43,29 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// Whether the agent has the job: its endpoint has taken it, or, where a member was asked by a
+    /// message, that was accepted.
+    fn has_reached_its_agent(&mut self, job: &Job) -> Result<bool> {
+        let Some(at) = job.asked_in else { return Ok(job.sending.taken_at.is_some()) };
+        let member = self.maybe_listing(job.agent)?.and_then(|listing| listing.member);
+        let Some(member) = member.filter(|_| job.progress.is_none()) else { return Ok(true) };
+        match self.load(at.conversation) {
+            Ok(()) => {}
+            Err(Failure::Refused(_)) => return Ok(true),
+            Err(failure) => return Err(failure),
+        }
+        let open = self.room(at.conversation).open().get(&at.seq);
+        let mine = open.and_then(|open| open.delivery(member));
+        Ok(mine.is_none_or(|mine| !mine.is_open() || mine.state.is_running()))
+    }
+
     fn fire_job(&mut self, mut job: Job) -> Result<()> {
         let now = self.now;
         match job.state {
             JobState::Open | JobState::Funded if now >= job.deadline_at => {
-                let outcome = match job.sending.taken_at {
-                    Some(_) => Outcome::TimedOut,
-                    None => Outcome::Undelivered,
+                let outcome = match self.has_reached_its_agent(&job)? {
+                    true => Outcome::TimedOut,
+                    false => Outcome::Undelivered,
                 };
                 self.end_job(job, outcome)?;
             }
