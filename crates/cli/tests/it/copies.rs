@@ -241,10 +241,10 @@ fn an_export_that_was_cut_or_changed_is_refused_with_its_line() {
         (with(0, "\"workspace\":\"default", "\"workspace\":\"other"), count, "signature"),
         (with(count - 1, "\"signature\":\"", "\"signature\":\"AAAA"), count, "bytes where"),
         (with(count - 1, "\"events\":", "\"events\":1"), count, "counts"),
-        (with(0, "\"format\":4", "\"format\":5"), 1, "newer program"),
-        (with(0, "\"format\":4", "\"format\":0"), 1, "newer program"),
+        (with(0, "\"format\":3", "\"format\":5"), 1, "newer program"),
+        (with(0, "\"format\":3", "\"format\":0"), 1, "newer program"),
         // An older one is read; this was signed as another.
-        (with(0, "\"format\":4", "\"format\":2"), count, "signature"),
+        (with(0, "\"format\":3", "\"format\":2"), count, "signature"),
         (format!("{whole}{}", lines[event]), count, "behind the end"),
         (with(event, "{\"event\"", "{\"evening\""), event + 1, "no line of an export"),
     ];

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use chorus_core::model::ids::{Prefix, Timestamp};
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 use chorus_store::Place;
 use chorus_store::history::{Reading, Snapshot};
 
 use super::error::ExportError;
 use super::field::Bytes;
 use super::lines::{self, Counts, End, Header, Line, Out};
-use super::{FORMAT, Signing};
+use super::{FORMAT, FORMAT_WITHOUT_MARKET, Signing};
 
 /// What was exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn export(
 ) -> Result<Exported> {
     let mut reading = Reading::open(place)?;
     let snapshot = reading.snapshot()?;
-    let header = header(&snapshot, sign, now)?;
+    let header = header(&snapshot, form(&reading)?, sign, now)?;
     out.write_all(&header)?;
     let mut out = Out::new(out);
     lines::export(&mut out, &reading, &snapshot)?;
@@ -40,9 +40,16 @@ pub fn export(
     Ok(Exported { counts })
 }
 
-fn header(snapshot: &Snapshot, sign: &Signing, now: Timestamp) -> Result<Vec<u8>> {
+/// The oldest form that has all the lines there are, so that older programs read what they can.
+fn form(reading: &Reading) -> Result<u32> {
+    let has_market =
+        !reading.agents(Uid::default())?.is_empty() || !reading.accounts("")?.is_empty();
+    Ok(if has_market { FORMAT } else { FORMAT_WITHOUT_MARKET })
+}
+
+fn header(snapshot: &Snapshot, format: u32, sign: &Signing, now: Timestamp) -> Result<Vec<u8>> {
     json(&Line::Header(Header {
-        format: FORMAT,
+        format,
         workspace_id: snapshot.tenant.uid.show(Prefix::Workspace),
         workspace: snapshot.tenant.name.to_string(),
         lead: snapshot.tenant.lead.map(|l| l.0),

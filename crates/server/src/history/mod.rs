@@ -25,6 +25,8 @@ use crate::auth::{Keys, KeysError};
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
 /// third with work in threads, with files, schedules and projects.
 const FORMAT: u32 = 4;
+/// The form of an export without agents for hire and a ledger, which came with the fourth.
+const FORMAT_WITHOUT_MARKET: u32 = 3;
 
 /// Reads a line of an export, with what is packed in it, and writes it again.
 pub(crate) fn read_again(line: &[u8]) -> Result<Vec<u8>, String> {

@@ -18,7 +18,7 @@ use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::reads::Reads;
 use crate::services::{IdGenerator, ids};
-use crate::{json_schema, view};
+use crate::view;
 
 /// Steps of one pipeline.
 const STEPS: usize = 16;

@@ -142,7 +142,7 @@ async fn an_import_whose_ledger_does_not_follow_from_its_entries_is_refused() {
         (&*account.owner == "buyer").then(|| codec::account(&account))
     });
     let entries = || lines.lines().filter(|line| line.starts_with("{\"ledger_entry\""));
-    let (second, last) = (entries().nth(1).unwrap(), entries().last().unwrap());
+    let (second, last) = (entries().nth(1).unwrap(), entries().next_back().unwrap());
     let without = |gone: &str| lines.replace(&format!("{gone}\n"), "");
     let folders = tempfile::tempdir().unwrap();
     for (n, (lines, why)) in [
