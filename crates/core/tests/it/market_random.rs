@@ -1,8 +1,7 @@
 //! A hundred thousand random operations of the market, in batches of which some are lost in a crash: every
 //! sum holds after each.
 
-use chorus_core::commands::jobs::{self, Hired};
-use chorus_core::commands::{Command, ledger, registry};
+use chorus_core::commands::{Command, jobs, ledger, registry};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::ids::Uid;
 use chorus_core::model::job::{Evaluation, JobResult, Payment, Posted};
@@ -98,7 +97,7 @@ fn operate(house: &mut House, dice: &mut Dice, n: u128) {
             let evaluation = Evaluation { by: evaluator, within_ms: 60_000 };
             let request = jobs::Request {
                 job,
-                hired: Hired::Agent(agent),
+                agent,
                 orchestrator: (dice.below(2) == 0).then(|| Uid(1 + u128::from(dice.below(6)))),
                 skill: dice.of(&["sum", "sum", "paint", "dance"]).into(),
                 input: "{}".into(),

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chorus_core::commands::directory::SessionName;
-use chorus_core::commands::jobs::Hired;
 use chorus_core::commands::{
     NotDone, approvals, assets, conversations, deliveries, digests, directory, endpoints, inboxes,
     jobs, ledger, messages, notes, projects, registry, retention, schedules, stimuli, threads,
@@ -188,7 +187,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         }],
     };
     let request = jobs::Request {
-        job, hired: if on { Hired::Agent(agent) } else { Hired::Member(member) }, orchestrator: None, skill: skill.into(),
+        job, agent, orchestrator: None, skill: skill.into(),
         input: "{}".into(), budget: amount, payment: dice.of(&Payment::ALL), payment_identifier: None, callback: None,
         evaluation: (dice.below(3) == 0).then_some(Evaluation { by: other, within_ms: 60_000 }), timeout_ms: 60_000, thread: None, pipeline: None,
     };

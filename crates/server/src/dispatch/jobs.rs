@@ -54,27 +54,15 @@ pub(crate) struct Handles {
     pub(crate) webhooks: Arc<Webhooks>,
 }
 
-/// Posts what is to be posted until the host stops.
+/// Posts jobs, and takes the answers of those who were asked, until the host stops.
 pub(crate) async fn serve(
     host: Arc<Handles>,
     mut due: mpsc::Receiver<Due>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    // What was answered while the host was away.
-    host.asking.look_for_answers().await;
-    let look = host.clock.wait(LOOK);
-    tokio::pin!(look);
     loop {
         let next = tokio::select! {
-            next = due.recv() => match next {
-                Some(next) => Some(next),
-                None => return,
-            },
-            () = host.hiring.challenges.notified() => None,
-            () = &mut look => {
-                look.set(host.clock.wait(LOOK));
-                None
-            }
+            next = due.recv() => next,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
         match next {
@@ -83,10 +71,25 @@ pub(crate) async fn serve(
                 let asking = host.asking.clone();
                 drop(tokio::spawn(async move { asking.take_answer(job, &event).await }));
             }
-            None => {
-                host.asking.look_for_answers().await;
-                host.challenge().await;
-            }
+            None => return,
+        }
+    }
+}
+
+/// Challenges endpoints, and looks for answers that were missed, until the host stops.
+pub(crate) async fn look(host: Arc<Handles>, mut stopped: watch::Receiver<bool>) {
+    let again = host.clock.wait(LOOK);
+    tokio::pin!(again);
+    loop {
+        host.asking.look_for_answers().await;
+        host.challenge().await;
+        let is_time = tokio::select! {
+            () = host.hiring.challenges.notified() => false,
+            () = &mut again => true,
+            _ = stopped.wait_for(|stop| *stop) => return,
+        };
+        if is_time {
+            again.set(host.clock.wait(LOOK));
         }
     }
 }

@@ -33,7 +33,9 @@ pub(super) fn start(
     tokio::spawn(heads::keep(app.clone(), data.clone(), stopped()));
     tokio::spawn(first::keep_token(app.clone(), data.clone(), stopped()));
     tokio::spawn(replies::serve(dispatchers::replies(app), stopped()));
-    tokio::spawn(jobs::serve(dispatchers::jobs(app), due, stopped()));
+    let hiring = dispatchers::jobs(app);
+    tokio::spawn(jobs::serve(hiring.clone(), due, stopped()));
+    tokio::spawn(jobs::look(hiring, stopped()));
     tokio::spawn(app.assets.clone().make_thumbnails(stopped()));
     tokio::spawn(webhook::serve(dispatchers::webhook(app), members_moved, stopped()));
     let every = config.settings.retention.every.ms();

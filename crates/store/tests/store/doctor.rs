@@ -36,7 +36,7 @@ fn hire(ground: &Ground) {
     for job in [Uid(9), Uid(10)] {
         let request = jobs::Request {
             job,
-            hired: jobs::Hired::Agent(Uid(7)),
+            agent: Uid(7),
             orchestrator: None,
             skill: "sum".into(),
             input: any(),

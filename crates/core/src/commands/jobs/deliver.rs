@@ -179,6 +179,7 @@ impl Context<'_> {
             (Payment::Direct, None) => limits::JOB_EVALUATION_MS,
         };
         job.state = JobState::Submitted;
+        self.settle_request(&job, true)?;
         job.decide_by = Some(self.now.plus(within));
         // Whoever pays by a transfer needs the result first.
         if job.payment == Payment::Direct && job.callback.is_some() {

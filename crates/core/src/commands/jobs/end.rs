@@ -45,7 +45,8 @@ impl Context<'_> {
             Outcome::TimedOut | Outcome::Undelivered | Outcome::Unpaid => JobState::Expired,
             _ => JobState::Rejected,
         };
-        self.settle_request(&job, outcome)?;
+        let answered = matches!(outcome, Outcome::Paid | Outcome::Failed | Outcome::Refused);
+        self.settle_request(&job, answered)?;
         (job.outcome, job.ended_at, job.decide_by) = (Some(outcome), Some(self.now), None);
         if outcome == Outcome::Paid {
             self.take_next_step(&mut job)?;
@@ -59,7 +60,7 @@ impl Context<'_> {
 
     /// Ends the request in which a member of this host was asked: a result answers it, and any other
     /// end calls it off.
-    fn settle_request(&mut self, job: &Job, outcome: Outcome) -> Result<()> {
+    pub(super) fn settle_request(&mut self, job: &Job, answered: bool) -> Result<()> {
         let Some(at) = job.asked_in else { return Ok(()) };
         let Some(member) = self.maybe_listing(job.agent)?.and_then(|listing| listing.member) else {
             return Ok(());
@@ -73,7 +74,6 @@ impl Context<'_> {
         let open = self.room(at.conversation).open().get(&at.seq);
         let delivery = open.and_then(|open| open.delivery(member)).filter(|d| d.is_open()).cloned();
         let Some(delivery) = delivery else { return Ok(()) };
-        let answered = matches!(outcome, Outcome::Paid | Outcome::Failed | Outcome::Refused);
         if answered {
             return self.end(at, member, Disposition::Responded, Then::Ends);
         }

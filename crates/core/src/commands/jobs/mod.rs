@@ -15,4 +15,4 @@ pub use deliver::{Deliver, Delivered, ReportProgress};
 pub use dispute::{DecideDispute, Dispute};
 pub use evaluate::Evaluate;
 pub use posted::JobPosted;
-pub use request::{Hired, Request, Requested};
+pub use request::{Request, Requested};

@@ -20,19 +20,12 @@ use crate::model::registry::{Listing, owner_of};
 use crate::state::effect::Effect;
 use crate::state::workspace::Failure;
 
-/// Who is to do a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hired {
-    Agent(Uid),
-    /// A member of this host, who is the agent.
-    Member(MemberKey),
-}
-
 /// Asks an agent for a job. Idempotent by the job's id.
 #[derive(Clone)]
 pub struct Request {
     pub job: Uid,
-    pub hired: Hired,
+    /// Who is to do it.
+    pub agent: Uid,
     /// The caller's own agent on whose behalf it is asked for.
     pub orchestrator: Option<Uid>,
     pub skill: Arc<str>,
@@ -71,7 +64,7 @@ impl Command for Request {
     }
 
     fn shown(&self, run: &mut Context<'_>) -> Result<Option<Shown>> {
-        let listing = run.hired(self.hired)?;
+        let listing = run.listing(self.agent)?;
         let readers = match (&listing.endpoint, listing.member) {
             (None, Some(member)) => Readers { members: vec![member], ..Readers::default() },
             _ => Readers::everybody(),
@@ -100,10 +93,10 @@ impl Command for Request {
         let listing = match &known {
             // It may have left in the meantime.
             Some(known) => match run.maybe_listing(known.agent)? {
-                Some(listing) if self.hired.is(&listing) => listing,
+                Some(listing) if listing.agent == self.agent => listing,
                 _ => return Err(other_request().into()),
             },
-            None => run.hired(self.hired)?,
+            None => run.listing(self.agent)?,
         };
         let job = run.new_job(self, owner, &listing)?;
         if let Some(known) = known {
@@ -113,15 +106,6 @@ impl Command for Request {
             return Ok(Requested { job: known, duplicate: true });
         }
         run.hire(job, &listing)
-    }
-}
-
-impl Hired {
-    fn is(self, listing: &Listing) -> bool {
-        match self {
-            Self::Agent(agent) => listing.agent == agent,
-            Self::Member(member) => listing.member == Some(member),
-        }
     }
 }
 
@@ -145,7 +129,7 @@ impl Context<'_> {
         };
         let asked = Request {
             job: Pipeline::job(pipeline.uid, pipeline.step + 1),
-            hired: Hired::Agent(step.agent),
+            agent: step.agent,
             orchestrator: before.orchestrator,
             skill: step.skill.clone(),
             input: input.clone(),
@@ -178,19 +162,6 @@ impl Context<'_> {
             }
         }
         Ok(())
-    }
-
-    fn hired(&mut self, hired: Hired) -> Result<Arc<Listing>> {
-        match hired {
-            Hired::Agent(agent) => self.listing(agent),
-            Hired::Member(member) => {
-                let found = self.listing_of(member)?.filter(|listing| !listing.is_removed());
-                Ok(found.ok_or_else(|| {
-                    let why = "this member is not for hire; it offers no skill in the registry";
-                    Refusal::new(Code::NotFound, why)
-                })?)
-            }
-        }
     }
 
     fn new_job(&mut self, asked: Request, owner: Arc<str>, listing: &Listing) -> Result<Job> {
@@ -297,7 +268,9 @@ impl Context<'_> {
     fn fund(&mut self, mut job: Job, is_sent: bool) -> Result<Requested> {
         let mut open = self.facts.open_jobs(&job.hirer_owner)?;
         let recent = self.ws.changes.jobs.values();
-        let recent = recent.filter(|j| !j.state.has_ended() && j.hirer_owner == job.hirer_owner);
+        // Those of earlier batches are stored, however they stand now.
+        let is_new = |j: &Job| j.made_at == self.now && !j.state.has_ended();
+        let recent = recent.filter(|j| is_new(j) && j.hirer_owner == job.hirer_owner);
         open += recent.count() as u64;
         if open >= limits::JOBS_OPEN {
             let most = limits::JOBS_OPEN;

@@ -27,9 +27,10 @@ pub struct Transfer {
     pub memo: Option<Arc<str>>,
 }
 
-/// The entry, and whether it was made before.
+/// The entry, what the account that paid has now, and whether the transfer was made before.
 pub struct Transferred {
     pub entry: Entry,
+    pub balance: Credits,
     pub duplicate: bool,
 }
 
@@ -74,7 +75,7 @@ impl Command for Transfer {
             memo: self.memo,
         };
         if let Some(entry) = run.known_transfer(&posting)? {
-            return Ok(Transferred { entry, duplicate: true });
+            return run.transferred(entry, true);
         }
         if run.account(&posting.to)?.is_none() {
             let why = format!("no account of {}; it is opened by registering an agent", posting.to);
@@ -92,11 +93,16 @@ impl Command for Transfer {
             job.paid = entry.amount;
             run.end_job(job, Outcome::Paid)?;
         }
-        Ok(Transferred { entry, duplicate: false })
+        run.transferred(entry, false)
     }
 }
 
 impl Context<'_> {
+    fn transferred(&mut self, entry: Entry, duplicate: bool) -> Result<Transferred> {
+        let balance = self.account(&entry.from)?.map_or(Credits(0), |account| account.balance);
+        Ok(Transferred { entry, balance, duplicate })
+    }
+
     /// The direct job that a transfer completes. A job that this host does not know is somebody's
     /// own affair.
     fn job_to_pay(

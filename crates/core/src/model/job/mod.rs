@@ -39,9 +39,6 @@ pub enum JobState {
 }
 
 impl JobState {
-    pub const ALL: [Self; 6] =
-        [Self::Open, Self::Funded, Self::Submitted, Self::Completed, Self::Rejected, Self::Expired];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "Open",

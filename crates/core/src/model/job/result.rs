@@ -50,17 +50,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub const ALL: [Self; 8] = [
-        Self::Paid,
-        Self::Failed,
-        Self::Refused,
-        Self::Cancelled,
-        Self::TimedOut,
-        Self::Undelivered,
-        Self::Declined,
-        Self::Unpaid,
-    ];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Paid => "paid",

@@ -51,9 +51,6 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    pub const ALL: [Self; 6] =
-        [Self::Mint, Self::Transfer, Self::Hold, Self::Pay, Self::Refund, Self::Reverse];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Mint => "mint",
@@ -85,14 +82,6 @@ pub struct Entry {
     pub memo: Option<Arc<str>>,
     /// Over the hash of the entry before it and all the fields above.
     pub hash: Hash,
-}
-
-impl Entry {
-    /// Whether a repeated transfer says the same.
-    pub fn is_same_transfer(&self, other: &Self) -> bool {
-        (&self.from, &self.to, self.amount, self.job)
-            == (&other.from, &other.to, other.amount, other.job)
-    }
 }
 
 /// The end of the ledger.

@@ -65,8 +65,6 @@ pub enum Why {
 }
 
 impl Why {
-    pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Reversal];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Success => "success",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use chorus_core::commands::jobs::{
-    Cancel, DecideDispute, Deliver, Delivered, Dispute, Evaluate, Hired, ReportProgress, Request,
+    Cancel, DecideDispute, Deliver, Delivered, Dispute, Evaluate, ReportProgress, Request,
 };
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
@@ -97,7 +97,7 @@ impl JobService {
         let orchestrator = asked.orchestrator_id.as_deref();
         let request = Request {
             job,
-            hired: Hired::Agent(agent),
+            agent,
             orchestrator: orchestrator.map(|id| ids::uuid(id, "orchestrator_id")).transpose()?,
             skill: asked.skill_name.into(),
             input: input.into(),

@@ -51,8 +51,6 @@ impl LedgerService {
             memo: asked.memo.map(Into::into),
         };
         let done = self.commands.submit(caller.by, command).await?;
-        let from = done.entry.from.clone();
-        let account = self.reads.read(move |readers| readers.account(&from)).await?;
         Ok(Transferred {
             transfer_id: asked.transfer_id.to_lowercase(),
             status: "settled".to_owned(),
@@ -60,7 +58,7 @@ impl LedgerService {
             to_owner: done.entry.to.to_string(),
             amount: done.entry.amount.into(),
             job_id: done.entry.job.map(|uid| uid.show(Prefix::Uuid)),
-            balance: account.map(|account| account.balance).unwrap_or_default().into(),
+            balance: done.balance.into(),
             entry: done.entry.number,
             duplicate: done.duplicate,
             receipt: self.auth.sign_receipt(&Paid::of(&done.entry, None))?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chorus_core::commands::jobs::{Hired, Request};
+use chorus_core::commands::jobs::Request;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::job::{self, Job, JobState, Payment, Step};
@@ -73,7 +73,7 @@ impl PipelineService {
         let callback = asked.callback_url.as_deref().map(|url| self.jobs.checked_callback(url));
         let request = Request {
             job,
-            hired: Hired::Agent(first.agent),
+            agent: first.agent,
             orchestrator: None,
             skill: first.skill,
             input: input.into(),

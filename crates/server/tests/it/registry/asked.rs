@@ -182,3 +182,27 @@ async fn a_member_takes_direct_jobs_at_its_own_door_and_the_hirer_is_told_before
     host.post(&ann, "/transfer", pay).await.ok();
     assert_eq!(ended(&host, &ann).await["state"], "Completed");
 }
+
+// covers: REG-36, REG-49
+#[tokio::test]
+async fn a_result_that_waits_for_its_evaluator_asks_the_agent_for_nothing_more() {
+    let (host, ann) = translator().await;
+    let token = host.token("scout").await;
+    let mut scout = host.connect(&token).await;
+    let mut request = hire();
+    request["evaluator"] = json!("ann");
+    host.post(&ann, "/jobs", request).await.ok();
+    let offer = scout.take().await;
+    let path = format!("/jobs/{JOB}");
+    eventually("the host knows that it asked", || async {
+        host.get(&ann, &path).await.ok()["event_id"].is_string()
+    })
+    .await;
+    let result = json!({"job_id": JOB, "status": "SUCCESS",
+        "output_data": {"text": "hallo", "to": "de"}});
+    host.tool(&token, "deliver_job", result).await.unwrap();
+    assert_eq!(host.get(&ann, &path).await.ok()["state"], "Submitted");
+    let event = offer["eventId"].as_str().unwrap();
+    let why = host.get(&ann, &format!("/v1/events/{event}/attention")).await.ok();
+    assert!(why.to_string().contains("responded"), "{why}");
+}
