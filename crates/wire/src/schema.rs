@@ -38,11 +38,16 @@ fn schema<T: JsonSchema>(generator: SchemaGenerator) -> Value {
     schema
 }
 
-/// Removes what some model APIs reject: `null` as a type, Rust's integer formats, and defaults that
-/// only say that a field may be absent.
+/// Removes what some model APIs and clients reject: `null` as a type, `true` as the schema of a
+/// field, Rust's integer formats, and defaults that only say that a field may be absent.
 fn plain(schema: &mut Value) {
     if let Some(object) = schema.as_object_mut() {
         without_null(object);
+        if let Some(Value::Object(fields)) = object.get_mut("properties") {
+            for field in fields.values_mut().filter(|field| **field == Value::Bool(true)) {
+                *field = json!({});
+            }
+        }
         if object.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint")) {
             object.remove("format");
         }

@@ -152,6 +152,25 @@ fn schemas_agree_with_types() {
     }
 }
 
+/// The TypeScript SDK refuses a whole list in which one field has `true` for a schema.
+#[test]
+fn every_field_has_an_object_for_a_schema() {
+    fn look(what: &str, schema: &Value) {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(field.is_object(), "{what}.{name} is {field}");
+            look(&format!("{what}.{name}"), field);
+        }
+        if schema["items"].is_object() {
+            look(&format!("{what}[]"), &schema["items"]);
+        }
+    }
+    for tool in tool_list::all() {
+        let descriptor = tool.descriptor(Names::Dotted);
+        look(tool.name, &descriptor.input_schema);
+        look(tool.name, &descriptor.output_schema);
+    }
+}
+
 /// What narrows or widens a tool is an argument of it.
 #[test]
 fn a_reach_names_arguments() {
