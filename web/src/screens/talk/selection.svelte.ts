@@ -1,0 +1,10 @@
+/** Which message the keys mean, and of which one the reasons are shown. */
+class Selection {
+  event: string | undefined = $state();
+  why: string | undefined = $state();
+  /** What the composer answers to. */
+  replyTo: string | undefined = $state();
+  editing: string | undefined = $state();
+}
+
+export const selection = new Selection();

@@ -1,0 +1,197 @@
+/** What the Work screen shows: each tab a list of the host's, with the columns that are read. */
+import { api } from '../../api/client';
+import type { components } from '../../api/schema';
+import { app } from '../../state/app.svelte';
+import { clock, day, plain, span, visible } from '../../state/format';
+
+type Schemas = components['schemas'];
+
+export interface Column<T> {
+  title: string;
+  of: (row: T) => string;
+  isNumber?: boolean;
+}
+
+export interface Tab<T = never> {
+  id: string;
+  title: string;
+  about: string;
+  none: string;
+  columns: Column<T>[];
+  load: () => Promise<T[]>;
+}
+
+function tab<T>(given: Tab<T>): Tab {
+  return given as unknown as Tab;
+}
+
+const when = (time: string | null | undefined) => (time ? `${day(time)}, ${clock(time)}` : '');
+const member = (id: string | null | undefined) => (id ? `@${app.people.handle(id)}` : '');
+const place = (id: string) => {
+  const channel = app.channels.get(id);
+  return channel ? `#${visible(app.channels.title(channel))}` : id;
+};
+const credits = (amount: number) => amount.toFixed(2);
+/** Of each channel, one after the other: a host is not asked a hundred things at once. */
+async function ofEachChannel<T>(path: (id: string) => string, read: (answer: never) => T[]): Promise<(T & { channel: string })[]> {
+  const all: (T & { channel: string })[] = [];
+  for (const channel of app.channels.all.filter((one) => one.kind === 'channel')) {
+    const found = read(await api.get(path(channel.id)));
+    all.push(...found.map((one) => ({ ...one, channel: channel.id })));
+  }
+  return all;
+}
+
+const ORDER = ['blocked', 'active', 'resolved', 'closed'];
+
+export const TABS: Tab[] = [
+  tab<Schemas['Thread']>({
+    id: 'threads',
+    title: 'Threads',
+    about: 'Threads by the state of their work: the blocked first.',
+    none: 'No thread has begun.',
+    columns: [
+      { title: 'State', of: (t) => plain(t.work?.status ?? t.status) },
+      { title: 'Thread', of: (t) => visible(t.title) },
+      { title: 'Owner', of: (t) => member(t.owner) },
+      { title: 'Where', of: (t) => place(t.conversation) },
+      { title: 'Progress', of: (t) => t.work?.progress?.map((p) => `${p.text}${p.percent == null ? '' : ` (${p.percent} %)`}`).join('; ') ?? '' },
+      { title: 'Changed', of: (t) => when(t.updated_at) },
+    ],
+    load: async () => {
+      const { threads } = await api.get<{ threads: Schemas['Thread'][] }>('/v1/threads');
+      return threads.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.updated_at.localeCompare(a.updated_at));
+    },
+  }),
+  tab<Schemas['Schedule'] & { channel: string }>({
+    id: 'schedules',
+    title: 'Schedules',
+    about: 'What channels are asked again and again.',
+    none: 'Nothing is scheduled. chorus schedule add makes one.',
+    columns: [
+      { title: 'Channel', of: (s) => place(s.channel) },
+      { title: 'Schedule', of: (s) => visible(s.title ?? s.text ?? '') },
+      { title: 'When', of: (s) => s.cron ?? (s.every_ms ? `every ${span(s.every_ms)}` : '') },
+      { title: 'Next', of: (s) => (s.paused ? 'paused' : when(s.next_at)) },
+      { title: 'By', of: (s) => member(s.maker) },
+    ],
+    load: () => ofEachChannel((id) => `/v1/channels/${id}/schedules`, (answer: { schedules: Schemas['Schedule'][] }) => answer.schedules),
+  }),
+  tab<Schemas['Project']>({
+    id: 'projects',
+    title: 'Projects',
+    about: 'Who works together on what.',
+    none: 'No project yet. chorus project create makes one.',
+    columns: [
+      { title: 'Project', of: (p) => visible(p.title) },
+      { title: 'What for', of: (p) => visible(p.description ?? '') },
+      { title: 'By', of: (p) => member(p.created_by) },
+      { title: 'Since', of: (p) => when(p.created_at) },
+    ],
+    load: async () => (await api.get<{ projects: Schemas['Project'][] }>('/v1/projects')).projects,
+  }),
+  tab<Schemas['AgentForHire']>({
+    id: 'registry',
+    title: 'Registry',
+    about: 'Agents for hire: what they can do, for how much, and how well they did.',
+    none: 'Nobody offers anything. chorus skill offer does.',
+    columns: [
+      { title: 'Agent', of: (a) => visible(a.agent_name) },
+      { title: 'Skills', of: (a) => a.skills.map((s) => `${s.skill_name} ${credits(s.cost_per_call)}`).join(', ') },
+      { title: 'Reputation', of: (a) => a.reputation_score.toFixed(1), isNumber: true },
+      { title: 'Done', of: (a) => String(a.jobs_succeeded), isNumber: true },
+      { title: 'Failed', of: (a) => String(a.jobs_failed), isNumber: true },
+      { title: 'State', of: (a) => `${a.status}${a.verified ? ', verified' : ''}` },
+      { title: 'Owner', of: (a) => a.owner_id },
+    ],
+    load: async () => (await api.get<{ agents: Schemas['AgentForHire'][] }>('/agents', { limit: 200 })).agents,
+  }),
+  tab<Schemas['Job']>({
+    id: 'jobs',
+    title: 'Jobs',
+    about: 'Jobs, the newest first.',
+    none: 'No job yet. chorus hire asks for one.',
+    columns: [
+      { title: 'Asked', of: (j) => when(j.created_at) },
+      { title: 'Skill', of: (j) => j.skill_name },
+      { title: 'State', of: (j) => `${j.state}${j.outcome ? ` (${plain(j.outcome)})` : ''}` },
+      { title: 'For', of: (j) => j.hirer_owner },
+      { title: 'By', of: (j) => j.agent_owner },
+      { title: 'Budget', of: (j) => credits(j.budget), isNumber: true },
+      { title: 'Paid', of: (j) => credits(j.paid), isNumber: true },
+    ],
+    load: async () => (await api.get<{ jobs: Schemas['Job'][] }>('/jobs', { side: app.isOperator ? 'all' : 'hirer', limit: 100 })).jobs,
+  }),
+  tab<Schemas['LedgerEntry']>({
+    id: 'ledger',
+    title: 'Ledger',
+    about: 'Every movement of credits, in order; each entry has the hash of the one before.',
+    none: 'No credits have moved.',
+    columns: [
+      { title: 'No.', of: (e) => String(e.entry), isNumber: true },
+      { title: 'At', of: (e) => when(e.at) },
+      { title: 'From', of: (e) => e.from_owner },
+      { title: 'To', of: (e) => e.to_owner },
+      { title: 'Amount', of: (e) => credits(e.amount), isNumber: true },
+      { title: 'For', of: (e) => `${plain(e.kind)}${e.memo ? `: ${e.memo}` : ''}` },
+    ],
+    load: async () => (await api.get<{ entries: Schemas['LedgerEntry'][] }>('/audit', { limit: 200 })).entries,
+  }),
+  tab<Schemas['Delivery']>({
+    id: 'deliveries',
+    title: 'Deliveries',
+    about: 'What is on its way to you, and what came of it.',
+    none: 'Nothing was sent to you.',
+    columns: [
+      { title: 'At', of: (d) => when(d.created_at) },
+      { title: 'From', of: (d) => member(d.author) },
+      { title: 'Where', of: (d) => place(d.conversation) },
+      { title: 'Owed', of: (d) => plain(d.policy) },
+      { title: 'Rule', of: (d) => plain(d.reason) },
+      { title: 'State', of: (d) => `${d.state}${d.disposition ? `, ${plain(d.disposition)}` : ''}${d.overdue ? ', overdue' : ''}` },
+    ],
+    load: async () => (await api.get<{ deliveries: Schemas['Delivery'][] }>('/v1/deliveries', { state: 'all' })).deliveries.toReversed(),
+  }),
+  tab<Schemas['Endpoint']>({
+    id: 'connections',
+    title: 'Connections',
+    about: 'Agents that are reached by a connection string.',
+    none: 'No agent is reached so. chorus webhook add connects one.',
+    columns: [
+      { title: 'Agent', of: (e) => member(e.member) },
+      { title: 'Address', of: (e) => e.host },
+      { title: 'State', of: (e) => plain(e.state) },
+      { title: 'Waiting', of: (e) => String(e.waiting), isNumber: true },
+      { title: 'Last error', of: (e) => (e.last_error ? JSON.stringify(e.last_error) : '') },
+    ],
+    load: async () => (await api.get<{ endpoints: Schemas['Endpoint'][] }>('/v1/endpoints')).endpoints,
+  }),
+  tab<Schemas['TokenInfo']>({
+    id: 'tokens',
+    title: 'Tokens',
+    about: 'Who may come in, and until when.',
+    none: 'No token.',
+    columns: [
+      { title: 'Member', of: (t) => member(t.member) },
+      { title: 'Role', of: (t) => t.role },
+      { title: 'Since', of: (t) => when(t.issued_at) },
+      { title: 'Until', of: (t) => (t.revoked ? 'revoked' : when(t.expires_at)) },
+      { title: 'Id', of: (t) => t.jti },
+    ],
+    load: async () => (await api.get<{ tokens: Schemas['TokenInfo'][] }>('/v1/tokens')).tokens,
+  }),
+  tab<Schemas['AuditEntry']>({
+    id: 'audit',
+    title: 'Audit',
+    about: 'Who did what to whom, the newest last.',
+    none: 'Nothing yet.',
+    columns: [
+      { title: 'At', of: (e) => when(e.at) },
+      { title: 'Who', of: (e) => member(e.by) },
+      { title: 'What', of: (e) => plain(e.kind) },
+      { title: 'On', of: (e) => [e.subject, e.name, e.member].filter(Boolean).join(' ') },
+      { title: 'Refused', of: (e) => (e.refused ? plain(String(e.refused)) : '') },
+    ],
+    load: async () => (await api.get<{ entries: Schemas['AuditEntry'][] }>('/v1/audit', { limit: 200 })).entries,
+  }),
+];

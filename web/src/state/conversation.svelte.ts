@@ -1,0 +1,149 @@
+/** A conversation as far as it is loaded: a window of its log, its rows and its threads. */
+import { api } from '../api/client';
+import type { LogEvent, Message, Thread } from '../api/types';
+import { isAboutThreads, Rows, type Row } from './rows';
+
+const PAGE = 200;
+
+export class Conversation {
+  readonly id: string;
+  rows: readonly Row[] = $state.raw([]);
+  threads: Record<string, Thread> = $state.raw({});
+  /** Nothing before the first row is left. */
+  isWhole = $state(false);
+  isLoading = $state(false);
+  error: string | undefined = $state();
+  /** The newest entry that was taken in. */
+  last = $state(0);
+
+  private readonly log = new Rows();
+  /** Entries after this seq are loaded. */
+  private first = 0;
+  private opened: Promise<void> | undefined;
+  private threadsDue: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Messages of the main timeline. */
+  readonly main: readonly Row[] = $derived(this.rows.filter((row) => !row.message.thread_id));
+
+  inThread(thread: string): readonly Row[] {
+    return this.rows.filter((row) => row.message.thread_id === thread);
+  }
+
+  row(event: string): Row | undefined {
+    return this.log.get(event);
+  }
+
+  /** The thread that a message is the root of. */
+  threadOf(event: string): Thread | undefined {
+    return Object.values(this.threads).find((thread) => thread.root === event);
+  }
+
+  /** Loads the newest entries, once. */
+  open(head: number): Promise<void> {
+    this.opened ??= this.load(head);
+    return this.opened;
+  }
+
+  private async load(head: number): Promise<void> {
+    this.isLoading = true;
+    this.error = undefined;
+    try {
+      this.first = Math.max(0, head - PAGE);
+      this.last = this.first;
+      await Promise.all([this.catchUp(), this.loadThreads()]);
+      this.isWhole = this.first === 0;
+      // What was removed by retention, or is not for this person, leaves a window empty.
+      for (let tries = 0; this.main.length < 30 && !this.isWhole && tries < 5; tries += 1) await this.page();
+    } catch (error) {
+      this.error = (error as Error).message;
+      this.opened = undefined;
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  /** Loads entries before the first; says whether there were any. */
+  async older(): Promise<void> {
+    if (this.isLoading || this.isWhole) return;
+    this.isLoading = true;
+    try {
+      await this.page();
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  private async page(): Promise<void> {
+    const after = Math.max(0, this.first - PAGE);
+    const limit = this.first - after;
+    const { events } = await this.read(after, limit);
+    this.first = after;
+    this.isWhole = after === 0;
+    if (this.log.take(events)) this.rows = this.log.all;
+  }
+
+  /** Loads what is older until an event is there. */
+  async reach(event: string): Promise<boolean> {
+    while (this.log.get(event) === undefined && !this.isWhole) await this.page();
+    return this.log.get(event) !== undefined;
+  }
+
+  /** Loads until the first message on or after a time. */
+  async reachTime(time: string): Promise<string | undefined> {
+    while ((this.main[0]?.message.created_at ?? '') > time && !this.isWhole) await this.page();
+    return this.main.find((row) => row.message.created_at >= time)?.event;
+  }
+
+  /** Reads what came after the last entry. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const { events, has_more } = await this.read(this.last, PAGE);
+      this.take(events);
+      if (!has_more) return;
+    }
+  }
+
+  private read(after: number, limit: number) {
+    return api.get<{ events: LogEvent[]; has_more: boolean }>('/v1/events', {
+      conversation: this.id,
+      after,
+      limit,
+    });
+  }
+
+  take(events: readonly LogEvent[]): void {
+    for (const event of events) this.last = Math.max(this.last, event.seq);
+    if (this.log.take(events)) this.rows = this.log.all;
+    if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threadsSoon();
+  }
+
+  takeMessage(message: Message, told?: Row['told']): void {
+    this.log.takeMessage(message, told);
+    this.rows = this.log.all;
+  }
+
+  private threadsSoon(): void {
+    this.threadsDue ??= setTimeout(() => {
+      this.threadsDue = undefined;
+      void this.loadThreads().catch(() => undefined);
+    }, 150);
+  }
+
+  async loadThreads(): Promise<void> {
+    const { threads } = await api.get<{ threads: Thread[] }>('/v1/threads', { conversation: this.id });
+    this.threads = Object.fromEntries(threads.map((thread) => [thread.id, thread]));
+  }
+
+  /** Messages of a thread whose entries are older than the window. */
+  async loadThread(thread: string): Promise<void> {
+    const { messages } = await api.get<{ messages: Message[] }>('/v1/messages', { thread, limit: 200 });
+    for (const message of messages) {
+      if (this.log.get(message.event_id) === undefined) this.log.takeMessage(message);
+    }
+    this.rows = this.log.all;
+  }
+}
