@@ -16,7 +16,11 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) async fn of(host: &TestHost, token: &str, query: &str) -> Self {
-        let request = host.request(Method::GET, &format!("/v1/events?{query}"));
+        Self::at(host, token, &format!("/v1/events?{query}")).await
+    }
+
+    pub(crate) async fn at(host: &TestHost, token: &str, path: &str) -> Self {
+        let request = host.request(Method::GET, path);
         let request = request.bearer_auth(token).header("accept", "text/event-stream");
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);

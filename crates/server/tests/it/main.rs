@@ -37,6 +37,7 @@ mod leaving;
 mod limits;
 mod listen;
 mod live;
+mod live_all;
 mod load;
 mod lookalikes;
 mod mailbox;
