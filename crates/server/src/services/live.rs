@@ -1,4 +1,4 @@
-//! Following everything that the caller may see, in one stream (ATT-461 to ATT-466).
+//! Following everything that the caller may see, in one stream (ATT-480 to ATT-485).
 //!
 //! One subscription for all conversations, so that ten thousand cost no more than one while nothing is said. What is
 //! shown of a conversation goes on from a seq that the follower was told ([`LiveFollower::hello`], `joined`): subscribe
@@ -13,7 +13,7 @@ use arc_swap::ArcSwap;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Uid};
 use chorus_core::state::directory::Directory;
-use chorus_wire::rest::live::Heads;
+use chorus_wire::rest::live::LiveHeads;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
@@ -82,12 +82,12 @@ pub(crate) struct LiveFollower {
 
 impl EventLog {
     /// `GET /v1/live` as JSON: the conversations that the caller may see, and the ends of their logs.
-    pub(crate) async fn heads(&self, caller: &Caller) -> Result<Heads, Refusal> {
+    pub(crate) async fn heads(&self, caller: &Caller) -> Result<LiveHeads, Refusal> {
         caller.must_not_be_a_turn()?;
         let viewer = caller.viewer();
         let heads = self.reads.read(move |readers| readers.visible_heads(viewer)).await?;
         let heads = heads.into_iter();
-        Ok(Heads {
+        Ok(LiveHeads {
             heads: heads.map(|(_, uid, seq)| (uid.show(Prefix::Conversation), seq.0)).collect(),
         })
     }
@@ -304,7 +304,7 @@ impl LiveFollower {
         let heads = self.seen.values();
         let heads: BTreeMap<_, _> =
             heads.map(|seen| (seen.uid.show(Prefix::Conversation), seen.cursor.0)).collect();
-        news("hello", &json!(Heads { heads }))
+        news("hello", &json!(LiveHeads { heads }))
     }
 
     async fn visible(&self) -> Result<Vec<(ConversationKey, Uid, Seq)>, Refusal> {

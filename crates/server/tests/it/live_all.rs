@@ -63,7 +63,7 @@ async fn seat(host: &TestHost, method: Method, room: &str, member: &str) {
     assert!(matches!(answer.status, 200 | 204), "{answer:?}");
 }
 
-// covers: ATT-461a, ATT-461b
+// covers: ATT-480a, ATT-480b
 #[tokio::test]
 async fn one_stream_has_all_that_each_of_two_members_may_see() {
     let host = TestHost::open().await;
@@ -100,7 +100,7 @@ async fn one_stream_has_all_that_each_of_two_members_may_see() {
     assert_eq!(texts(&mut of_bot, 150).await, public);
 }
 
-// covers: ATT-462a, ATT-462b
+// covers: ATT-481a, ATT-481b
 #[tokio::test]
 async fn who_comes_in_is_told_from_where_on_and_who_is_shut_out_sees_nothing_after() {
     let host = TestHost::open().await;
@@ -135,7 +135,7 @@ async fn who_comes_in_is_told_from_where_on_and_who_is_shut_out_sees_nothing_aft
     assert_eq!(texts(&mut tail, 1).await, ["in the open"]);
 }
 
-// covers: ATT-463a, ATT-463b
+// covers: ATT-482a, ATT-482b
 #[tokio::test]
 async fn what_is_erased_or_meant_for_others_is_not_shown() {
     let host = TestHost::open().await;
@@ -173,7 +173,7 @@ async fn what_is_erased_or_meant_for_others_is_not_shown() {
     }
 }
 
-// covers: ATT-461c
+// covers: ATT-480c
 #[tokio::test]
 async fn what_is_missed_between_two_streams_is_found_by_the_heads() {
     let host = TestHost::open().await;
@@ -196,7 +196,7 @@ async fn what_is_missed_between_two_streams_is_found_by_the_heads() {
     assert_eq!(texts(&mut tail, 1).await, ["four"]);
 }
 
-// covers: ATT-464
+// covers: ATT-483
 #[tokio::test]
 async fn activity_is_shown_to_whom_it_is_meant_and_says_where_it_is() {
     let host = TestHost::open().await;
@@ -235,7 +235,7 @@ async fn activity_is_shown_to_whom_it_is_meant_and_says_where_it_is() {
     assert!(op_saw.contains("progress") && !op_saw.contains("receipt"), "{op_saw:?}");
 }
 
-// covers: ATT-465a
+// covers: ATT-484a
 #[tokio::test]
 async fn a_stream_of_everything_ends_with_its_token() {
     let host = TestHost::open().await;
@@ -250,7 +250,7 @@ async fn a_stream_of_everything_ends_with_its_token() {
     assert_eq!((&*name, &joined["conversation"]), ("joined", &json!(room)));
 }
 
-// covers: ATT-465b
+// covers: ATT-484b
 #[tokio::test]
 async fn a_stream_of_everything_ends_when_the_host_stops() {
     let host = TestHost::open().await;
@@ -261,7 +261,7 @@ async fn a_stream_of_everything_ends_when_the_host_stops() {
     assert!(next(&mut tail).await.is_none());
 }
 
-// covers: ATT-466a, ATT-466b
+// covers: ATT-485a, ATT-485b
 #[tokio::test]
 async fn lists_that_changed_are_hinted_at_where_the_caller_may_look() {
     let host = TestHost::open().await;

@@ -51,6 +51,7 @@ mod obligations;
 mod oidc;
 mod openapi;
 mod owed;
+mod page;
 mod pauses;
 mod pins;
 mod postgres;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The conversations that the caller may see, each with the newest seq of its log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Heads {
+pub struct LiveHeads {
     /// By the conversation's id.
     pub heads: BTreeMap<String, u64>,
 }

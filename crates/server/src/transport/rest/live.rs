@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use chorus_wire::rest::live::Heads;
+use chorus_wire::rest::live::LiveHeads;
 
 use super::stream;
 use crate::services::App;
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Routes {
             NO_TOOL,
         )
         .with(|draft| {
-            draft.json::<Heads>(200);
+            draft.json::<LiveHeads>(200);
             draft.answer(200, "text/event-stream", Some(serde_json::json!({"type": "string"})));
         }),
     )
