@@ -167,7 +167,7 @@ async fn the_shell_answers_every_path_of_the_page_and_is_asked_for_again() {
     };
     let (_, first, shell) = get("/app/", "").await;
     assert!(shell.contains("<title>Chorus"), "{shell}");
-    for path in ["/app/", "/app/c/ch_1/t/th_2", "/app/agents", "/app/work/jobs?x=1"] {
+    for path in ["/app/", "/app/c/ch_1/t/th_2", "/app/agents", "/app/inbox?x=1"] {
         let (status, headers, text) = get(path, "").await;
         assert_eq!((status, &text), (200, &shell), "{path}");
         for (name, value) in [
