@@ -1,7 +1,7 @@
-//! The one tool of a developer: `cargo xtask run | test | tidy | docs | package | bench | lab`.
+//! The one tool of a developer: `cargo xtask run | test | tidy | docs | package | web | bench | lab`.
 //!
-//! It depends on no crate of Chorus but the one that starts a PostgreSQL, which depends on none, so that it
-//! builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
+//! It depends on no crate of Chorus but the one that starts a PostgreSQL and the one that holds the page, which depend
+//! on none, so that it builds in seconds and runs when nothing else compiles. Everything it checks, CI checks, and the other way round: `.ci/run` is
 //! `cargo xtask test`.
 
 mod advisories;
@@ -21,6 +21,7 @@ mod repo;
 mod step;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -61,6 +62,12 @@ enum Task {
     Pages,
     /// Makes the Debian package, tries it, and reads what containers are made of.
     Package,
+    /// Builds the page from `web/` into `crates/web/dist`; needs Node.js.
+    Web {
+        /// Builds it beside, and compares.
+        #[arg(long)]
+        check: bool,
+    },
     /// Builds the documentation as a book, in `target/book`.
     Docs,
     /// Builds in release and measures; one JSON object per line on standard output.
@@ -77,6 +84,7 @@ fn main() -> ExitCode {
         Task::Advisories => advisories::check(),
         Task::Pages => step::build_host().and_then(|()| pages::follow()),
         Task::Package => step::build_host().and_then(|()| package::check()),
+        Task::Web { check } => web::run(check),
         Task::Docs => book::build(),
         Task::Bench(options) => bench::run(&options),
         Task::Lab(options) => lab::run(&options),

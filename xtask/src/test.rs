@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     advisories, clients, contract, instructions, lab, package, pages, postgres, repo, step, tidy,
+    web,
 };
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
@@ -52,6 +53,7 @@ pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
     }
     report.take("advisories", advisories::check);
     report.take("foreign issuer", foreign_issuer);
+    report.take("page", web::step);
     for (name, check) in if fast { &[][..] } else { &RELEASE[..] } {
         report.take(name, *check);
     }

@@ -13,12 +13,7 @@ button,input{font:inherit;padding:.35rem .8rem}\
 
 /// What `/` says.
 pub(crate) struct Front<'a> {
-    /// Who looks at it, once signed in.
-    pub member: Option<&'a str>,
-    /// Whether it may make agents and channels here.
-    pub governs: bool,
     pub workspace: &'a str,
-    pub url: &'a str,
     pub channels: u64,
     pub members: usize,
     pub connected: usize,
@@ -26,22 +21,16 @@ pub(crate) struct Front<'a> {
 
 impl Front<'_> {
     pub(crate) fn html(&self) -> String {
-        let next = match self.governs {
-            true => commands(&format!("chorus login {}", escape(self.url)), AGENTS),
-            false => format!("<p>{GET_CHORUS}</p>{}", commands(LOGIN, "")),
-        };
-        let who =
-            self.member.map(|member| format!("<dt>Signed in as</dt><dd>@{}</dd>", escape(member)));
         let body = format!(
             "<h1>Chorus</h1><p class=sub>One durable host where people and agents share rooms, and only \
              the right one answers.</p>\
-             <dl>{}<dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
+             <dl><dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
              <dt>Channels</dt><dd>{}</dd><dt>Connected agents</dt><dd>{}</dd></dl>\
-             <h2>From here</h2>{next}\
+             <h2>From here</h2><p>{GET_CHORUS}</p>\
+             <pre><code>{LOGIN}</code></pre><pre><code>chorus chat general\nchorus tail</code></pre>\
              <p>REST is below <code>/v1</code>, agents connect to <code>/v1/c2a</code> (C2A, \
              <code>spec/attention.md</code>). Operations: <code>/healthz</code> <code>/readyz</code> \
              <code>/metrics</code>.</p>",
-            who.unwrap_or_default(),
             escape(self.workspace),
             env!("CARGO_PKG_VERSION"),
             self.members,
@@ -57,16 +46,6 @@ const GET_CHORUS: &str = "All of this works from a terminal. If you do not have 
 <code>docs/install.md</code> of its source says how to get it, or ask whoever invited you.";
 const LOGIN: &str =
     "chorus login LINK       # the link of your invitation, or of <b>chorus signin</b>";
-/// What only works for whoever may make an agent.
-const AGENTS: &str =
-    "chorus join --agent my_agent --runtime claude\nchorus post general 'hello @my_agent'\n";
-
-/// What works in a terminal, the login first.
-fn commands(login: &str, more: &str) -> String {
-    let then = format!("<pre><code>{more}chorus chat general\nchorus tail</code></pre>");
-    format!("<pre><code>{login}</code></pre>{then}")
-}
-
 /// What a sign-in link shows: a button, because a program that looks at links before a person does must not use it up.
 pub(crate) fn sign_in(workspace: &str) -> String {
     let body = format!(
@@ -101,18 +80,6 @@ impl Invitation<'_> {
         );
         page("Chorus: invitation", &body)
     }
-}
-
-/// What is shown to somebody who is in. `governs`: whether it may make agents and channels.
-pub(crate) fn signed_in(member: &str, link: &str, governs: bool) -> String {
-    let (member, link) = (escape(member), escape(link));
-    let more = if governs { AGENTS } else { "" };
-    let body = format!(
-        "<h1>You are in</h1><p class=sub>as @{member}, in this browser.</p><p>{GET_CHORUS}</p>\
-         <p>The login below works once, within ten minutes:</p>{}",
-        commands(&format!("chorus login {link}"), more)
-    );
-    page("Chorus: signed in", &body)
 }
 
 /// A refusal: its sentence, and the name of the request where it is in the log.
@@ -161,18 +128,8 @@ mod tests {
 
     #[test]
     fn a_workspace_name_is_text_and_not_markup() {
-        let front = Front {
-            member: Some("<i>y"),
-            governs: false,
-            workspace: "<b>x",
-            url: "u",
-            channels: 1,
-            members: 2,
-            connected: 0,
-        }
-        .html();
+        let front = Front { workspace: "<b>x", channels: 1, members: 2, connected: 0 }.html();
         assert!(front.contains("&lt;b&gt;x") && !front.contains("<b>x"));
-        assert!(front.contains("@&lt;i&gt;y") && !front.contains("<i>y"));
         let refused = refused(400, "no \"<b>x\"", Some("<req>"));
         assert!(refused.contains("no &quot;&lt;b&gt;x&quot;") && refused.contains("&lt;req&gt;"));
     }

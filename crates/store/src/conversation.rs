@@ -198,6 +198,25 @@ pub(crate) fn visible_keys(
     db.all(sql, &[workspace.into(), public.into(), viewer.0.into()], read)
 }
 
+/// Conversations that a member may see, by key and uid, each with the newest seq of its log.
+pub(crate) fn visible_heads(
+    db: &dyn Db,
+    workspace: i64,
+    viewer: Option<MemberKey>,
+) -> Result<Vec<(ConversationKey, Uid, Seq)>> {
+    let all = "SELECT c.conversation, c.uid, COALESCE(h.seq, 0) FROM conversation c
+        LEFT JOIN head h ON h.workspace = c.workspace AND h.conversation = c.conversation
+        WHERE c.workspace = $1";
+    let read = |row: &dyn Row| Ok((ConversationKey(row.int(0)?), uid(row, 1)?, Seq(row.int(2)?)));
+    let Some(viewer) = viewer else { return db.all(all, &[workspace.into()], read) };
+    let sql = format!(
+        "{all} AND (c.visibility = $2 OR c.conversation IN (
+            SELECT conversation FROM roster WHERE workspace = $1 AND member = $3))"
+    );
+    let public = Visibility::Public.code();
+    db.all(&sql, &[workspace.into(), public.into(), viewer.0.into()], read)
+}
+
 /// Titles of the unarchived channels that a member may see; without a viewer, of all.
 pub(crate) fn channel_titles(
     db: &dyn Db,

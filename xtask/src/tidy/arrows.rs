@@ -1,5 +1,5 @@
 //! Which crate may use which: `core <- wire <- client <- harness`, `core <- store`,
-//! `server -> core, wire, store`, `cli -> server, harness`.
+//! `server -> core, wire, store, web`, `cli -> server, harness`.
 //!
 //! The invariant is one of absence. The core has nothing in it that could ask the world; only the
 //! store and the harness's journal know SQL; transports never see the store.
@@ -9,13 +9,13 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
     ("chorus-client", &["chorus-core", "chorus-wire"]),
     ("chorus-harness", &["chorus-core", "chorus-wire", "chorus-client"]),
-    ("chorus-server", &["chorus-core", "chorus-wire", "chorus-store"]),
+    ("chorus-server", &["chorus-core", "chorus-wire", "chorus-store", "chorus-web"]),
     ("chorus", &["chorus-core", "chorus-wire", "chorus-client", "chorus-harness", "chorus-server"]),
     (
         "chorus-lab",
@@ -35,8 +35,9 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("chorus-rooms", &["chorus-core"]),
     ("chorus-statements", &[]),
     ("chorus-testing", &[]),
-    // It starts the PostgreSQL that tests share; that crate is a page of the standard library.
-    ("xtask", &["chorus-cluster"]),
+    ("chorus-web", &[]),
+    // It starts the PostgreSQL that tests share, and builds the web page; those crates are a page each.
+    ("xtask", &["chorus-cluster", "chorus-web"]),
 ];
 
 /// All that the core takes from elsewhere: hashing, maps whose snapshots are cheap, which characters are the same, and

@@ -153,7 +153,8 @@ impl Context<'_> {
                     let Some(receipt) = receipt else { continue };
                     let (entry_uid, author) = (receipt.uid, receipt.author);
                     let open = Arc::new(receipt.clone());
-                    self.effect(Effect::Receipt { entry_uid, conversation: key, author, open });
+                    let conversation = self.room(key).conversation().clone();
+                    self.effect(Effect::Receipt { entry_uid, conversation, author, open });
                     receipt
                 }
             };

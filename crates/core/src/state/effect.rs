@@ -50,7 +50,7 @@ pub enum Effect {
     /// Receipts changed; show them to the sender.
     Receipt {
         entry_uid: Uid,
-        conversation: ConversationKey,
+        conversation: Arc<Conversation>,
         author: MemberKey,
         open: Arc<Open>,
     },

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chorus_core::model::conversation::Conversation;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::event::Change;
 use chorus_core::model::ids::{Prefix, Uid};
@@ -42,10 +43,21 @@ pub(crate) fn logged(entry: &Entry, directory: &Directory) -> Live {
 }
 
 /// How an event's deliveries stand, for its author.
-pub(crate) fn receipt(event: Uid, open: &Open, directory: &Directory) -> Arc<str> {
+pub(crate) fn receipt(
+    conversation: &Conversation,
+    event: Uid,
+    open: &Open,
+    directory: &Directory,
+) -> Arc<str> {
     let members = open.deliveries.iter().map(|d| {
         json!({"member": view::id_of(directory, d.member), "receipt": view::deliveries::receipt(d)})
     });
     let members: Vec<_> = members.collect();
-    json!({"event_id": event.show(Prefix::Event), "deliveries": members}).to_string().into()
+    json!({
+        "conversation": conversation.uid.show(Prefix::Conversation),
+        "event_id": event.show(Prefix::Event),
+        "deliveries": members,
+    })
+    .to_string()
+    .into()
 }

@@ -14,11 +14,13 @@ pub(crate) mod feed;
 pub(crate) mod frames;
 pub(crate) mod hiring;
 pub(crate) mod jobs;
+pub(crate) mod lists;
 pub(crate) mod live;
 pub(crate) mod recent_offers;
 pub(crate) mod replies;
 pub(crate) mod webhook;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,8 +38,9 @@ use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
 use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
 use erased::ErasedEvents;
-use feed::{Feed, Live};
+use feed::{Everywhere, Feed, Live};
 use hiring::{Due, Hiring};
+use lists::Lists;
 use replies::pending::Replies;
 use tokio::sync::{mpsc, watch};
 
@@ -164,6 +167,7 @@ impl Dispatcher {
 
     fn distribute(&self, effects: Vec<Effect>) {
         self.hints.look(effects.iter().filter_map(searched));
+        let changed = self.feed.is_followed_everywhere().then(|| changed(&effects));
         let directory = self.directory.load_full();
         // Offers of one event follow each other; it is encoded for the first of them.
         let mut encoded: Option<(Uid, Arc<Shared>)> = None;
@@ -178,6 +182,10 @@ impl Dispatcher {
                     }
                     let key = entry.conversation.key;
                     if self.feed.is_followed(key) {
+                        // Before it is shown to anybody.
+                        if moves_seats(&entry.event.change) {
+                            self.feed.publish_everywhere(Everywhere::Seats(key));
+                        }
                         self.feed.publish(key, live::logged(&entry, &directory));
                     }
                 }
@@ -196,11 +204,11 @@ impl Dispatcher {
                     }
                 }
                 Effect::Receipt { entry_uid, conversation, author, open } => {
-                    if self.feed.is_followed(conversation) {
-                        let json = live::receipt(entry_uid, &open, &directory);
+                    if self.feed.is_followed(conversation.key) {
+                        let json = live::receipt(&conversation, entry_uid, &open, &directory);
                         let only = Some([author].into());
                         let live = Live::Activity { name: "receipt", json, only };
-                        self.feed.publish(conversation, live);
+                        self.feed.publish(conversation.key, live);
                     }
                 }
                 Effect::Digest { conversation, digest } => {
@@ -209,6 +217,7 @@ impl Dispatcher {
                 }
                 Effect::Moved(conversation) => {
                     self.replies.moved(conversation);
+                    self.feed.publish_everywhere(Everywhere::Seats(conversation));
                     self.feed.publish(conversation, Live::Look);
                     self.lists.send_replace(());
                 }
@@ -233,6 +242,9 @@ impl Dispatcher {
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}
             }
+        }
+        for (conversation, lists) in changed.into_iter().flatten() {
+            self.feed.publish_everywhere(Everywhere::Changed(conversation, lists));
         }
     }
 
@@ -268,16 +280,29 @@ fn searched(effect: &Effect) -> Option<ConversationKey> {
     }
 }
 
-/// Whether somebody may see another list of channels and threads after it.
-fn moves_lists(change: &Change) -> bool {
+/// Which lists they change, once for each conversation.
+fn changed(effects: &[Effect]) -> HashMap<Option<ConversationKey>, Lists> {
+    let mut changed = HashMap::<_, Lists>::new();
+    for (conversation, lists) in effects.iter().filter_map(Lists::of) {
+        *changed.entry(conversation).or_default() |= lists;
+    }
+    changed
+}
+
+/// Whether somebody else may see the conversation from it on.
+fn moves_seats(change: &Change) -> bool {
     matches!(
         change,
         Change::Created { .. }
             | Change::SettingsChanged(_)
             | Change::Joined { .. }
             | Change::Left { .. }
-            | Change::ThreadOpened(_)
     )
+}
+
+/// Whether somebody may see another list of channels and threads after it.
+fn moves_lists(change: &Change) -> bool {
+    moves_seats(change) || matches!(change, Change::ThreadOpened(_))
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ impl Engine {
             connections,
             data: config.data.as_path().into(),
             directory,
+            directory_moved: members_moved.clone(),
             drain: Default::default(),
             feed,
             flow: settings.attention.settings(),

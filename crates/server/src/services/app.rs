@@ -196,7 +196,7 @@ services! {
     }
     log: EventLog {
         services: identity, reads;
-        shared: gone, directory, feed;
+        shared: gone, directory, directory_moved, feed;
     }
     wakes: WakeService {
         services: commands, reads;

@@ -19,7 +19,7 @@ use crate::auth::Caller;
 use crate::dispatch::feed::Live;
 
 /// Entries read from the log at once.
-const PAGE: usize = 200;
+pub(super) const PAGE: usize = 200;
 
 /// One thing to be shown.
 #[derive(Clone, veil::Redact)]
@@ -149,7 +149,7 @@ impl Follower {
         self.gone_times = self.log.gone.times();
         let viewer = self.caller.viewer();
         let (logged, more, upto) =
-            self.log.reads.logged(viewer, &self.conversation, self.cursor, PAGE).await?;
+            self.log.reads.logged(viewer, self.conversation.key, self.cursor, PAGE).await?;
         // Looked at after reading: who was shut out meanwhile is not shown what was said then.
         self.log.reads.place(&self.caller, self.conversation.uid).await?;
         self.cursor = upto;

@@ -27,11 +27,23 @@ impl Identity {
     /// The caller behind a bearer token of anybody trusted.
     pub(crate) async fn identify(&self, bearer: &str) -> Result<Caller, Refusal> {
         self.auth.meet(bearer, self.clock.now()).await?;
-        match self.caller(bearer) {
+        self.now_or_caught_up(|| self.caller(bearer)).await
+    }
+
+    /// The caller behind the session of a browser.
+    pub(crate) async fn identify_browser(&self, cookie: &str) -> Result<Caller, Refusal> {
+        self.now_or_caught_up(|| self.in_browser(cookie)).await
+    }
+
+    async fn now_or_caught_up(
+        &self,
+        caller: impl Fn() -> Result<Caller, Refusal>,
+    ) -> Result<Caller, Refusal> {
+        match caller() {
             // Its token is good: another host may have made the member a moment ago.
             Err(refusal) if refusal.code == Code::NotFound && self.writer.has_company() => {
                 self.commands.caught_up().await?;
-                self.caller(bearer)
+                caller()
             }
             caller => caller,
         }

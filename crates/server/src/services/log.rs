@@ -7,6 +7,7 @@ use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Seq;
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::events::{Event, Events};
+use tokio::sync::watch;
 
 use super::identity::Identity;
 use super::ids;
@@ -20,6 +21,8 @@ use crate::view;
 pub(crate) struct EventLog {
     pub(super) reads: Arc<Reads>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
+    /// Changes with it.
+    pub(super) directory_moved: watch::Receiver<()>,
     pub(super) feed: Arc<Feed>,
     pub(super) gone: Arc<ErasedEvents>,
     pub(super) identity: Arc<Identity>,
@@ -38,7 +41,7 @@ impl EventLog {
         let after = Seq(after.unwrap_or(0));
         let viewer = caller.viewer();
         let (logged, has_more, _) =
-            self.reads.logged(viewer, &place.conversation, after, limit(asked)?).await?;
+            self.reads.logged(viewer, place.conversation.key, after, limit(asked)?).await?;
         let base_seq = view::conversations::base_seq(place.head);
         Ok(Events { events: self.show_events(&logged), has_more, base_seq })
     }

@@ -63,6 +63,7 @@ pub(crate) mod wakes;
 
 pub(crate) mod drain;
 pub(crate) mod follow;
+pub(crate) mod live;
 pub(crate) mod log;
 
 pub(crate) mod registry;

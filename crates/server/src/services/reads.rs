@@ -139,6 +139,26 @@ impl Reads {
         Ok(place)
     }
 
+    /// The conversation, when the caller may see it; none when it may not.
+    pub(super) async fn seen(
+        &self,
+        caller: &Caller,
+        key: ConversationKey,
+    ) -> Result<Option<Place>, Refusal> {
+        let viewer = caller.viewer();
+        self.read(move |readers| {
+            if let Some(member) = viewer
+                && !readers.may_read(key, member)?
+            {
+                return Ok(None);
+            }
+            let Some(conversation) = readers.conversation_by_key(key)? else { return Ok(None) };
+            let head = readers.head(key)?.unwrap_or_default();
+            Ok(Some(Place { conversation, head }))
+        })
+        .await
+    }
+
     /// The kind of a conversation. Whether the caller may see it is core's to say, where it is posted to.
     pub(super) async fn kind(
         &self,
@@ -217,11 +237,11 @@ impl Reads {
     pub(super) async fn logged(
         &self,
         viewer: Option<MemberKey>,
-        conversation: &Conversation,
+        key: ConversationKey,
         after: Seq,
         limit: usize,
     ) -> Result<(Vec<Logged>, bool, Seq), Refusal> {
-        let (key, start) = (conversation.key, Start::After(after));
+        let start = Start::After(after);
         self.read(move |readers| {
             let asked = chorus_store::Page { conversation: key, line: Line::All, start, limit };
             let (entries, more, upto) = visible(readers, viewer, asked)?;

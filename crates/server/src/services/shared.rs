@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     /// The data folder, where a backup is made.
     pub(crate) data: Arc<Path>,
     pub(crate) directory: Arc<ArcSwap<Directory>>,
+    /// Changes with the directory.
+    pub(crate) directory_moved: watch::Receiver<()>,
     /// What is under way, once the host is to stop.
     pub(crate) drain: Arc<Drain>,
     pub(crate) feed: Arc<Feed>,

@@ -85,13 +85,6 @@ impl SignInService {
         Ok(SignInLink { url, expires_at: expires_at.into() })
     }
 
-    /// A link for the terminal of somebody who has signed in in a browser a moment ago, for a session of its own.
-    pub(crate) fn link_beside(&self, browser: &Caller) -> Result<String, Refusal> {
-        let (member, authority) = (browser.member.key, browser.authority());
-        let (ends, parents) = (browser.expires, browser.parents.clone());
-        self.link_for(Session { member, authority, ends, parents })
-    }
-
     /// Whether a link can still be used.
     pub(crate) fn is_good(&self, secret: &str) -> bool {
         let session = self.links.get(secret, self.clock.now());
@@ -117,6 +110,15 @@ impl SignInService {
         let signed_in = self.begin(&member, session, used).await?;
         taken.spend();
         Ok(signed_in)
+    }
+
+    /// `POST /v1/sign-out`: this session ends, or with `everywhere` all that the member has: other browsers, and programs
+    /// that it has signed in.
+    pub(crate) async fn sign_out(&self, caller: &Caller, everywhere: bool) -> Result<(), Refusal> {
+        match &caller.jti {
+            Some(jti) if !everywhere => self.tokens.revoke(caller, jti).await,
+            _ => self.tokens.revoke_all(caller, &caller.member.id).await.map(drop),
+        }
     }
 
     /// `POST /v1/invitations`: makes the member where there is none, gives it its memberships, and a link that works once.

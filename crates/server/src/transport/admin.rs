@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
-use chorus_core::model::caller::Authority;
+use axum::response::{Html, IntoResponse, Redirect, Response};
 
+use super::app::PAGE;
 use super::browser::PAGE_POLICY;
 use super::cookie;
 use super::openapi::{Doc, Routes};
@@ -47,8 +47,9 @@ pub(super) fn routes() -> Routes {
         .get(
             "/",
             front,
-            Doc::new("front_page", "A page that says what runs here.", NO_TOOL).with(|draft| {
+            Doc::new("front_page", "A page that says what runs here; the way to the page of Chorus for whoever has signed in.", NO_TOOL).with(|draft| {
                 draft.answer(200, "text/html", Some(serde_json::json!({"type": "string"})));
+                draft.answer(303, "", None);
             }),
         )
 }
@@ -78,17 +79,17 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn front(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refused> {
-    // A session that has ended is nobody's; the page is for anybody.
-    let caller = cookie::token(&headers).and_then(|token| app.identity.in_browser(token).ok());
+    // A session that has ended is nobody's; this page is for anybody.
+    let session = cookie::token(&headers, &app.shared.public_url);
+    if session.is_some_and(|token| app.identity.in_browser(token).is_ok()) {
+        return Ok(Redirect::to(PAGE).into_response());
+    }
     let channels = app.reads.channel_count().await?;
     let directory = app.directory();
     let present = directory.members.iter().filter(|m| !m.removed);
     let members = present.filter(|m| !directory.is_stand_in(m.key)).count();
     let front = page::Front {
-        member: caller.as_ref().map(|caller| &*caller.member.id),
-        governs: caller.as_ref().is_some_and(|caller| caller.authority() == Authority::Operator),
         workspace: &app.shared.workspace_name,
-        url: &app.shared.public_url,
         channels,
         members,
         connected: app.shared.connections.len(),

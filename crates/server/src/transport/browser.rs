@@ -20,6 +20,11 @@ pub(super) const FORM_REFERRER: &str = "same-origin";
 /// A page with a form that this host takes.
 pub(super) const FORM_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; \
      frame-ancestors 'none'";
+/// The page itself: its own scripts and styles, pictures that it makes of what it was answered, and nobody else. What
+/// Svelte makes elements of goes through the one policy of trusted types that it has.
+pub(super) const APP_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; \
+     connect-src 'self'; font-src 'none'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+     require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
 /// Two years, which is what lists of such hosts ask for. Other hosts of the domain are not ours to speak for.
 const ONLY_HTTPS: &str = "max-age=63072000";
 

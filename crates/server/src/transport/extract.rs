@@ -13,13 +13,19 @@ use chorus_wire::mistake::{in_json, mistake};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::BODY_BYTES;
 use super::refused::Refused;
+use super::{BODY_BYTES, cookie};
 use crate::auth::{Caller, disagreement};
 use crate::services::App;
 
-/// The verified caller.
+/// The verified caller: who brings a token, or asks from the host's page.
 pub(super) struct Bearer(pub Caller);
+
+/// The same for a door that no page uses.
+pub(super) struct WithToken(pub Caller);
+
+/// Somebody who asks from the host's page, whose session is to be ended.
+pub(super) struct Signed(pub Caller);
 
 /// A JSON body, in or out.
 pub(super) struct Json<T>(pub T);
@@ -62,21 +68,55 @@ impl FromRequestParts<Arc<App>> for Bearer {
     }
 }
 
-/// The caller, whose request counts.
+impl FromRequestParts<Arc<App>> for WithToken {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        Ok(Self(with_token(app, &parts.headers).await?))
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Signed {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refused> {
+        let Bearer(caller) = Bearer::from_request_parts(parts, app).await?;
+        if parts.headers.contains_key(header::AUTHORIZATION) {
+            let why = "this ends the session of a browser; DELETE /v1/tokens/{jti} ends a token";
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        Ok(Self(caller))
+    }
+}
+
+/// The caller, whose request counts: who brings a token, or asks from the host's page.
 pub(super) async fn charged(app: &App, headers: &HeaderMap) -> Result<Caller, Refused> {
-    let caller = identify(app, headers).await?;
+    if headers.contains_key(header::AUTHORIZATION) {
+        return with_token(app, headers).await;
+    }
+    let Some(session) = cookie::of_page(headers, &app.shared.public_url)? else {
+        return with_token(app, headers).await;
+    };
+    let caller = app.identity.identify_browser(session).await?;
     app.shared.limits.call(caller.by, app.now())?;
     Ok(caller)
 }
 
-/// The caller behind the `Authorization` header.
-async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
-    app.identity.identify(bearer(headers)?).await
+/// The caller behind the `Authorization` header, whose request counts.
+pub(super) async fn with_token(app: &App, headers: &HeaderMap) -> Result<Caller, Refused> {
+    let caller = app.identity.identify(bearer(headers)?).await?;
+    app.shared.limits.call(caller.by, app.now())?;
+    Ok(caller)
 }
 
-/// The caller of a request whose bearer was identified already.
+/// The caller of a request whose bearer or session was identified already.
 fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Refusal> {
-    app.identity.caller(bearer(headers)?)
+    match cookie::of_page(headers, &app.shared.public_url) {
+        Ok(Some(session)) if !headers.contains_key(header::AUTHORIZATION) => {
+            app.identity.in_browser(session)
+        }
+        _ => app.identity.caller(bearer(headers)?),
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {

@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
 use futures_util::FutureExt;
 
+use super::app::Keeps;
 use super::browser::Browser;
 use super::refused::{Refused, RefusedWith};
 use super::request;
@@ -206,6 +207,9 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
         app.shared.metrics.refused(*code);
     }
     guard.browser.tell(response.headers_mut());
+    if let Some(Keeps(how)) = response.extensions_mut().remove() {
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(how));
+    }
     response
 }
 

@@ -2,6 +2,7 @@
 //! the store.
 
 mod admin;
+mod app;
 mod browser;
 mod c2a;
 mod cookie;
@@ -57,6 +58,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>
     let guard = Arc::new(guard::Guard::new(hosts, app.clone()));
     all()
         .router()
+        .merge(app::routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
-use axum::response::{Html, IntoResponse, Response};
-use chorus_core::model::caller::Authority;
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::sign_in::{SignIn, SignedIn};
 
+use super::app::PAGE;
 use super::browser::{FORM_POLICY, FORM_REFERRER};
 use super::cookie;
 use super::extract::{Json, Path, read};
@@ -38,7 +38,7 @@ pub(super) fn routes() -> Routes {
             use_link,
             program(Doc::new(
                 "use_sign_in_link",
-                "Signs in, once: JSON is answered with JSON, a form with a page and a cookie.",
+                "Signs in, once: JSON is answered with JSON, a form with a cookie and the way to the page.",
                 NO_TOOL,
             )),
         )
@@ -58,6 +58,7 @@ fn program(doc: Doc) -> Doc {
             "properties": {"display_name": {"type": ["string", "null"]}},
         }));
         draft.json::<SignedIn>(200);
+        draft.answer(303, "", None);
     })
 }
 
@@ -147,11 +148,7 @@ fn answer(app: &App, headers: &HeaderMap, signed_in: SignedIn) -> Result<Respons
     if !is_form(headers) {
         return Ok(Json(signed_in).into_response());
     }
-    // The terminal of the same person signs in with a link of its own.
-    let caller = app.identity.in_browser(&signed_in.token)?;
-    let link = app.sign_ins.link_beside(&caller)?;
-    let governs = caller.authority() == Authority::Operator;
-    let mut response = shown(page::signed_in(&signed_in.member, &link, governs));
+    let mut response = Redirect::to(PAGE).into_response();
     if let Some(cookie) = cookie::of_session(&signed_in.token, &app.shared.public_url) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
+use crate::page;
 use crate::test_host::{START, TestHost};
 
 #[tokio::test]
@@ -67,29 +68,12 @@ async fn a_look_at_the_sign_in_link_spends_nothing_and_its_button_signs_in_once(
         let kind = "application/x-www-form-urlencoded";
         host.request(Method::POST, path).header("content-type", kind).body("display_name=")
     };
-    let first = form(path).send().await.unwrap();
-    assert_eq!(first.status(), 200);
-    let cookie = first.headers()["set-cookie"].to_str().unwrap().to_owned();
-    assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
-    let page = first.text().await.unwrap();
-    let token = cookie.strip_prefix("chorus_session=").unwrap().split(';').next().unwrap();
-    assert!(!page.contains(token), "the page shows no token");
+    let cookie = page::sign_in(&host, &host.url(path)).await;
+    let token = cookie.strip_prefix("chorus_session=").unwrap();
     // Other servers of this machine are sent the cookie too.
     assert_eq!(host.get(token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
     let again = TestHost::answer(form(path)).await;
     assert_eq!(again.refused(401), "UNAUTHORIZED");
-
-    let front =
-        host.request(Method::GET, "/").header("cookie", format!("a=b; chorus_session={token}"));
-    assert!(front.send().await.unwrap().text().await.unwrap().contains("Signed in as"));
-    let stranger = host.request(Method::GET, "/").header("cookie", "chorus_session=nonsense");
-    assert!(!stranger.send().await.unwrap().text().await.unwrap().contains("Signed in as"));
-
-    // The terminal gets in by the link on the page, as JSON.
-    let link = page.split("chorus login ").nth(1).unwrap().split('<').next().unwrap();
-    let answer = TestHost::answer(host.request(Method::POST, path_of(&host, link))).await.ok();
-    let me = host.get(answer["token"].as_str().unwrap(), "/v1/whoami").await.ok();
-    assert_eq!(me["role"], "operator");
 }
 
 // covers: OPS-480
@@ -215,37 +199,18 @@ async fn a_name_that_is_refused_is_asked_for_again() {
         assert!(page.contains("maxlength=256"), "{page}");
         TestHost::answer(form(typed)).await.refused(status);
     }
-    let (status, page) = browse(form("Alice+A.")).await;
-    assert!(status == 200 && page.contains("You are in"), "{page}");
+    let cookie = page::sign_in_as(&host, &host.url(&path), "Alice+A.").await;
+    assert_eq!(page::whoami(&host, &cookie).await.ok()["member"]["display_name"], "Alice A.");
 }
 
 // covers: OPS-492
 #[tokio::test]
-async fn the_pages_suggest_what_works_for_who_looks_at_them() {
+async fn the_front_page_suggests_what_works_for_who_looks_at_it() {
     let host = TestHost::open().await;
-    let op = host.operator();
-    let made = host.post(&op, "/v1/invitations", json!({"member": "alice"})).await.ok();
-    let post = async |path: &str| {
-        let kind = "application/x-www-form-urlencoded";
-        let form = host.request(Method::POST, path).header("content-type", kind).body("");
-        let answer = form.send().await.unwrap();
-        let cookie = answer.headers()["set-cookie"].to_str().unwrap();
-        let cookie = cookie.split(';').next().unwrap().to_owned();
-        let page = answer.text().await.unwrap();
-        let front = host.request(Method::GET, "/").header("cookie", cookie).send().await.unwrap();
-        (page, front.text().await.unwrap())
-    };
-    let stranger = host.request(Method::GET, "/").send().await.unwrap().text().await.unwrap();
-    let (welcome, front) = post(path_of(&host, made["url"].as_str().unwrap())).await;
-    for page in [&stranger, &welcome, &front] {
-        assert!(!page.contains("chorus join"), "{page}");
-        for next in ["docs/install.md", "chorus login ", "chorus chat general", "chorus tail"] {
-            assert!(page.contains(next), "{next}: {page}");
-        }
-    }
-    let (welcome, front) = post(path_of(&host, &host.running.operator_link)).await;
-    for page in [&welcome, &front] {
-        assert!(page.contains("chorus join --agent my_agent"), "{page}");
+    let page = host.request(Method::GET, "/").send().await.unwrap().text().await.unwrap();
+    assert!(!page.contains("chorus join"), "{page}");
+    for next in ["docs/install.md", "chorus login ", "chorus chat general", "chorus tail"] {
+        assert!(page.contains(next), "{next}: {page}");
     }
 }
 

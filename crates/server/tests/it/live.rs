@@ -16,8 +16,15 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) async fn of(host: &TestHost, token: &str, query: &str) -> Self {
-        let request = host.request(Method::GET, &format!("/v1/events?{query}"));
-        let request = request.bearer_auth(token).header("accept", "text/event-stream");
+        Self::at(host, token, &format!("/v1/events?{query}")).await
+    }
+
+    pub(crate) async fn at(host: &TestHost, token: &str, path: &str) -> Self {
+        Self::of_request(host.request(Method::GET, path).bearer_auth(token)).await
+    }
+
+    pub(crate) async fn of_request(request: reqwest::RequestBuilder) -> Self {
+        let request = request.header("accept", "text/event-stream");
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["content-type"], "text/event-stream");

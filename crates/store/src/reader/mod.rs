@@ -114,6 +114,15 @@ impl Readers {
         self.read(|db, ws| conversation::visible_keys(db, ws, viewer))
     }
 
+    /// As [`Readers::conversations`], but only their keys and uids, each with the newest seq of its
+    /// log.
+    pub fn visible_heads(
+        &self,
+        viewer: Option<MemberKey>,
+    ) -> Result<Vec<(ConversationKey, Uid, Seq)>> {
+        self.read(|db, ws| conversation::visible_heads(db, ws, viewer))
+    }
+
     /// The members of a conversation, by key.
     pub fn roster(&self, key: ConversationKey) -> Result<Vec<(MemberKey, Participation)>> {
         self.read(|db, ws| conversation::roster(db, ws, key))

@@ -24,6 +24,7 @@ pub mod assets;
 pub mod attention;
 pub mod endpoints;
 pub mod events;
+pub mod live;
 pub mod schedules;
 pub mod search;
 

@@ -216,14 +216,16 @@ impl Context<'_> {
             let news = RemoteNews::Ended { event: at.seq, answered, failed };
             self.tell_remote(at, delivery.member, news);
         }
-        let conversation = at.conversation;
+        let conversation = self.room(at.conversation).conversation().clone();
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: snapshot });
     }
 
     /// Shows the author the state of an open event.
     pub(super) fn show_receipt(&mut self, at: EventRef) {
-        let Some(open) = self.room(at.conversation).open().get(&at.seq).cloned() else { return };
-        let (entry_uid, author, conversation) = (open.uid, open.author, at.conversation);
+        let room = self.room(at.conversation);
+        let Some(open) = room.open().get(&at.seq).cloned() else { return };
+        let conversation = room.conversation().clone();
+        let (entry_uid, author) = (open.uid, open.author);
         self.effect(Effect::Receipt { entry_uid, conversation, author, open: Arc::new(open) });
     }
 

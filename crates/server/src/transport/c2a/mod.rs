@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::BODY_BYTES;
-use super::extract::{Bearer, Query};
+use super::extract::{Query, WithToken};
 use super::openapi::{Doc, Routes};
 use super::refused::Refused;
 use crate::services::App;
@@ -81,7 +81,7 @@ impl Asked {
 
 async fn connect(
     State(app): State<Arc<App>>,
-    Bearer(caller): Bearer,
+    WithToken(caller): WithToken,
     Query(asked): Query<Asked>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Refused> {

@@ -20,7 +20,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
-    let caller = extract::charged(&app, &headers).await?;
+    let caller = extract::with_token(&app, &headers).await?;
     let names = asked.names()?;
     let bytes = extract::read(&app, &headers, body).await?;
     let incoming = match Incoming::parse_bytes(&bytes) {

@@ -195,7 +195,7 @@ async fn answer<S: ServerHandler>(
     request: Request,
 ) -> Result<Response, Refused> {
     let (mut parts, body) = request.into_parts();
-    let caller = extract::charged(app, &parts.headers).await?;
+    let caller = extract::with_token(app, &parts.headers).await?;
     let names = asked.names()?;
     let within = match channel {
         Some(id) => Some(app.methods.seen(&caller, id).await?),

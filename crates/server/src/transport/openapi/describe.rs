@@ -15,7 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::services::App;
-use crate::transport::extract::{Accepted, Bearer, Created, Done, Encoded, Json, Path, Query};
+use crate::transport::extract::{
+    Accepted, Bearer, Created, Done, Encoded, Json, Path, Query, Signed, WithToken,
+};
 use crate::transport::refused::Refused;
 
 /// Reads an example as the type it is an example of.
@@ -100,6 +102,19 @@ impl<E> Takes for Result<WebSocketUpgrade, E> {
 impl Takes for Bearer {
     fn takes(draft: &mut Draft<'_>) {
         draft.token();
+    }
+}
+
+impl Takes for WithToken {
+    fn takes(draft: &mut Draft<'_>) {
+        draft.token();
+    }
+}
+
+impl Takes for Signed {
+    fn takes(draft: &mut Draft<'_>) {
+        draft.token();
+        draft.codes.push(Code::Conflict);
     }
 }
 

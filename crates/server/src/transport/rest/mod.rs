@@ -9,6 +9,7 @@ mod copies;
 mod endpoints;
 mod events;
 mod inboxes;
+mod live;
 mod members;
 mod messages;
 mod pauses;
@@ -17,6 +18,7 @@ mod schedules;
 mod search;
 mod sign_in;
 mod stimuli;
+mod stream;
 mod thread_work;
 mod threads;
 mod turns;
@@ -38,6 +40,7 @@ pub(super) fn routes() -> Routes {
         .merge(turns::routes())
         .merge(wakes::routes())
         .merge(events::routes())
+        .merge(live::routes())
         .merge(search::routes())
         .merge(work::routes())
         .merge(audit::routes())
