@@ -10,7 +10,7 @@ const token = process.env.CHORUS_TOKEN;
 const proxied = {
   target: host,
   changeOrigin: true,
-  headers: token === undefined ? undefined : { authorization: `Bearer ${token}` },
+  headers: { origin: host, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
 };
 
 export default defineConfig({

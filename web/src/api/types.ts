@@ -1,5 +1,5 @@
 /** The host's JSON, by the names of its API document. */
-import type { components } from './schema';
+import type { components } from '../../types/schema';
 
 type Schemas = components['schemas'];
 

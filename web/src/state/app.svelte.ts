@@ -10,6 +10,7 @@ import { Outbox, type Pending } from './outbox.svelte';
 import { People } from './people.svelte';
 import { Router } from './router.svelte';
 import { Toasts } from './toasts.svelte';
+import { Turns } from './turns.svelte';
 import { Waiting } from './waiting.svelte';
 
 export type Status = 'starting' | 'ready' | 'signed-out' | 'failed';
@@ -29,6 +30,7 @@ class App {
   readonly people = new People();
   readonly agents = new Agents();
   readonly waiting = new Waiting();
+  readonly turns = new Turns();
   readonly channels = new Channels(() => this.me);
   readonly outbox: Outbox = new Outbox((pending, posted) => this.posted(pending, posted));
   private readonly conversations = new Map<string, Conversation>();
@@ -88,7 +90,7 @@ class App {
       this.channels.heads[id] = head;
       if (this.channels.get(id) !== undefined) void this.channels.count(id).catch(() => undefined);
     }
-    this.changed(['members', 'channels', 'agents', 'approvals']);
+    this.changed(['members', 'channels', 'agents', 'approvals', 'turns']);
     await this.outbox.flush();
   }
 
@@ -152,6 +154,7 @@ class App {
     if (['agents', 'sessions', 'wakes', 'turns'].some((kind) => kinds.includes(kind))) {
       this.soon('agents', () => this.agents.load());
     }
+    if (kinds.includes('turns')) this.soon('turns', () => this.turns.load());
     if (['approvals', 'deliveries', 'pauses', 'jobs'].some((kind) => kinds.includes(kind))) {
       this.soon('waiting', () => this.waiting.load());
     }

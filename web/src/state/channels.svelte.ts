@@ -31,14 +31,16 @@ export class Channels {
   /** Counts what is unread. */
   async count(id: string): Promise<void> {
     const cursor = await api.get<Cursor>(`/v1/cursors/${id}`);
-    this.read[id] = cursor.last_read_seq;
-    if (cursor.last_read_seq >= cursor.last_seq) {
+    // What was read here a moment ago may not have arrived there.
+    const read = Math.max(cursor.last_read_seq, this.read[id] ?? 0);
+    this.read[id] = read;
+    if (read >= cursor.last_seq) {
       this.unread[id] = 0;
       return;
     }
     const { messages } = await api.get<{ messages: Message[] }>('/v1/messages', {
       conversation: id,
-      after_seq: cursor.last_read_seq,
+      after_seq: read,
       limit: COUNTED,
     });
     this.unread[id] = messages.filter((message) => message.author.id !== this.me()).length;

@@ -1,6 +1,6 @@
 /** What the Work screen shows: each tab a list of the host's, with the columns that are read. */
 import { api } from '../../api/client';
-import type { components } from '../../api/schema';
+import type { components } from '../../../types/schema';
 import { app } from '../../state/app.svelte';
 import { clock, day, plain, span, visible } from '../../state/format';
 
