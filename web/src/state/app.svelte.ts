@@ -3,6 +3,7 @@ import { api, ApiError } from '../api/client';
 import { LiveStream } from '../api/live';
 import type { LogEvent, Posted, Told, Whoami } from '../api/types';
 import { notifyOf } from './notifications';
+import { Answering } from './answering.svelte';
 import { Agents } from './agents.svelte';
 import { Channels } from './channels.svelte';
 import { Conversation } from './conversation.svelte';
@@ -10,7 +11,6 @@ import { Outbox, type Pending } from './outbox.svelte';
 import { People } from './people.svelte';
 import { Router } from './router.svelte';
 import { Toasts } from './toasts.svelte';
-import { Turns } from './turns.svelte';
 import { Waiting } from './waiting.svelte';
 
 export type Status = 'starting' | 'ready' | 'signed-out' | 'failed';
@@ -30,7 +30,7 @@ class App {
   readonly people = new People();
   readonly agents = new Agents();
   readonly waiting = new Waiting();
-  readonly turns = new Turns();
+  readonly answering = new Answering();
   readonly channels = new Channels(() => this.me);
   readonly outbox: Outbox = new Outbox((pending, posted) => this.posted(pending, posted));
   private readonly conversations = new Map<string, Conversation>();
@@ -90,7 +90,7 @@ class App {
       this.channels.heads[id] = head;
       if (this.channels.get(id) !== undefined) void this.channels.count(id).catch(() => undefined);
     }
-    this.changed(['members', 'channels', 'agents', 'approvals', 'turns']);
+    this.changed(['members', 'channels', 'agents', 'approvals', 'deliveries']);
     await this.outbox.flush();
   }
 
@@ -154,7 +154,7 @@ class App {
     if (['agents', 'sessions', 'wakes', 'turns'].some((kind) => kinds.includes(kind))) {
       this.soon('agents', () => this.agents.load());
     }
-    if (kinds.includes('turns')) this.soon('turns', () => this.turns.load());
+    if (kinds.includes('deliveries')) this.soon('answering', () => this.answering.load());
     if (['approvals', 'deliveries', 'pauses', 'jobs'].some((kind) => kinds.includes(kind))) {
       this.soon('waiting', () => this.waiting.load());
     }

@@ -1,0 +1,286 @@
+// The web page in Debian's Chromium, as a person uses it. One case a run: LINK signs in, CASE names
+// it, AGENT_TOKEN and CHORUS_URL let a case speak as an agent. What differs ends it with an error.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const { LINK, CASE, CHORUS_URL, AGENT_TOKEN, CHROMIUM } = process.env;
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const WAIT = 30_000;
+
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+const foreign = [];
+const problems = [];
+
+async function visit(options = {}) {
+  // The policy of the page forbids scripts of others; axe is one.
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT);
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (!['blob:', 'data:'].includes(url.protocol) && url.origin !== CHORUS_URL) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /Content.Security.Policy|Trusted/i.test(message.text())) problems.push(message.text());
+  });
+  return page;
+}
+
+async function signIn(options) {
+  const page = await visit(options);
+  await page.goto(LINK);
+  await page.click('button');
+  await page.waitForURL('**/app/**');
+  await page.waitForSelector('nav.rail');
+  return page;
+}
+
+async function say(page, text) {
+  await page.fill('#composer', text);
+  await page.press('#composer', 'Enter');
+}
+
+/** The host's API, as the agent. */
+async function asAgent(method, path, body) {
+  const headers = { authorization: `Bearer ${AGENT_TOKEN}`, 'content-type': 'application/json' };
+  const answer = await fetch(CHORUS_URL + path, { method, headers, body: body && JSON.stringify(body) });
+  return { status: answer.status, body: await answer.json().catch(() => undefined) };
+}
+
+async function channelNamed(title) {
+  const { body } = await asAgent('GET', '/v1/channels');
+  return body.channels.find((channel) => channel.title === title).id;
+}
+
+const post = (conversation, text, key, more = {}) =>
+  asAgent('POST', '/v1/messages', { conversation, text, idempotency_key: key, ...more });
+
+const cases = {
+  // A stranger with nothing but the link.
+  async 'first-visit'() {
+    const page = await signIn();
+    const cookies = await page.context().cookies();
+    const session = cookies.find((cookie) => cookie.name.endsWith('chorus_session'));
+    assert.equal(session.httpOnly, true);
+    assert.equal(session.sameSite, 'Strict');
+    const shell = await page.request.get(`${CHORUS_URL}/app/`, { headers: { accept: 'text/html' } });
+    const policy = shell.headers()['content-security-policy'];
+    assert.match(policy, /script-src 'self'/);
+    assert.match(policy, /require-trusted-types-for 'script'/);
+    assert.doesNotMatch(policy, /unsafe/);
+    await page.getByText('Three steps').waitFor();
+    await page.getByRole('tab', { name: 'Codex' }).click();
+    await page.getByText('chorus join --agent my_codex --runtime codex').waitFor();
+    process.stdout.write('READY\n');
+    // The test connects an agent now.
+    await page.getByText(/@scout is connected|Open #general/).first().waitFor();
+  },
+
+  // Asked, seen to be at work, answered; and why another stayed silent.
+  async talk() {
+    const page = await signIn();
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.fill('#composer', '@scout is the build green?');
+    await page.locator('.before .chip.must', { hasText: 'scout' }).waitFor();
+    await page.press('#composer', 'Enter');
+    await page.locator('.working', { hasText: 'is answering' }).waitFor();
+    await page.locator('.message', { hasText: 'it is red' }).waitFor();
+    assert.equal(await page.locator('.message', { hasText: 'is the build green?' }).count(), 1);
+    await page.locator('.message', { hasText: '@scout is the build green?' }).first().click();
+    await page.keyboard.press('w');
+    const why = page.getByRole('complementary', { name: 'Why' });
+    await why.getByText('mention').first().waitFor();
+    await why.getByText('responded').waitFor();
+    await why.getByText(/are not woken, and owe nothing/).waitFor();
+    // A name that is nobody's is said before it is sent.
+    await page.fill('#composer', '@scoutt hello');
+    await page.locator('.before', { hasText: '@scoutt is nobody here' }).waitFor();
+  },
+
+  // What an agent may only do once a person has agreed.
+  async approve() {
+    const page = await signIn();
+    const ops = await channelNamed('ops');
+    const asked = await post(ops, 'I would deploy now', 'deploy-1');
+    assert.equal(asked.body.error.code, 'APPROVAL_REQUIRED');
+    await page.locator('nav.rail a', { hasText: 'Inbox' }).locator('.count').waitFor();
+    assert.match(await page.title(), /^\(1\)/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await page.getByText('I would deploy now').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Nothing waits for you.').waitFor();
+    assert.equal(await page.title(), 'Chorus');
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.message', { hasText: 'I would deploy now' }).waitFor();
+    const second = await post(ops, 'And drop the tables', 'drop-1');
+    assert.equal(second.body.error.code, 'APPROVAL_REQUIRED');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await page.getByText('And drop the tables').waitFor();
+    await page.keyboard.press('d');
+    await page.getByText('Nothing waits for you.').waitFor();
+    const denied = await post(ops, 'And drop the tables', 'drop-1');
+    assert.equal(denied.body.error.code, 'FORBIDDEN');
+  },
+
+  // One that runs away is stopped, and says nothing more.
+  async stop() {
+    const page = await signIn();
+    const ops = await channelNamed('ops');
+    assert.equal((await post(ops, 'more, and more', 'run-1')).status, 201);
+    page.on('dialog', (dialog) => dialog.accept());
+    await page.getByRole('link', { name: /^Agents/ }).click();
+    await page.getByRole('link', { name: /runaway/ }).click();
+    await page.getByRole('button', { name: /^Stop/ }).click();
+    await page.getByText('@runaway is stopped.').waitFor();
+    assert.equal((await post(ops, 'and more', 'run-2')).status, 401);
+  },
+
+  // Sent while the host is away: kept, and there once.
+  async offline() {
+    const page = await signIn();
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await say(page, 'before');
+    await page.locator('.message:not(.pending)', { hasText: 'before' }).waitFor();
+    process.stdout.write('KILL\n');
+    await page.getByText('Not connected.').waitFor();
+    await say(page, 'meanwhile');
+    await page.locator('.message.pending', { hasText: 'meanwhile' }).waitFor();
+    process.stdout.write('START\n');
+    await page.locator('.message:not(.pending)', { hasText: 'meanwhile' }).waitFor();
+    await page.getByText('Not connected.').waitFor({ state: 'detached' });
+    await page.reload();
+    await page.locator('.message', { hasText: 'meanwhile' }).waitFor();
+    assert.equal(await page.locator('.message', { hasText: 'meanwhile' }).count(), 1);
+    assert.equal(await page.locator('.message.pending').count(), 0);
+  },
+
+  // What an agent writes is text, whatever it looks like.
+  async hostile() {
+    const page = await signIn();
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    const ops = await channelNamed('ops');
+    const texts = [
+      '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">',
+      '[click](javascript:alert(1)) ![x](https://elsewhere.example/pixel.png) <b>bold</b>',
+      `line ${'A'.repeat(90_000)}`,
+      Array.from({ length: 5_000 }, (_, n) => `@m${n}`).join(' '),
+      '\u202Egnp.exe\u202C and \u200Bzero\u200B',
+      `${'> '.repeat(300)}deep`,
+      '```\n</code></pre><script>1</script>\n```',
+    ];
+    for (const [number, text] of texts.entries()) {
+      const posted = await post(ops, text, `hostile-${number}`);
+      assert.equal(posted.status, 201, JSON.stringify(posted.body));
+    }
+    await post(ops, 'the end of it', 'hostile-end');
+    await page.locator('.message', { hasText: 'the end of it' }).waitFor();
+    assert.equal(await page.title(), 'Chorus');
+    assert.equal(await page.locator('.message script, .message iframe, .message img[onerror]').count(), 0);
+    assert.equal(await page.locator('.message a[href^="javascript"]').count(), 0);
+    for (const link of await page.locator('.message a[target=_blank]').all()) {
+      assert.match(await link.getAttribute('rel'), /noopener/);
+    }
+    const begun = Date.now();
+    await say(page, 'still quick');
+    await page.locator('.message:not(.pending)', { hasText: 'still quick' }).waitFor();
+    assert.ok(Date.now() - begun < 5_000);
+  },
+
+  // Two browsers: what one says the other shows; unread counts; edits, signals, deletions.
+  async together() {
+    const page = await signIn();
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    const ops = await channelNamed('ops');
+    const posted = await post(ops, 'first version', 'together-1');
+    const row = page.locator(`[data-event="${posted.body.event_id}"]`);
+    await row.getByText('first version').waitFor();
+    await asAgent('PATCH', `/v1/messages/${posted.body.message_id}`, { text: 'second version' });
+    await row.getByText('second version').waitFor();
+    await row.getByText('edited').waitFor();
+    await row.hover();
+    await row.getByRole('button', { name: 'Signal' }).click();
+    await row.getByRole('button', { name: /agree/ }).click();
+    await row.locator('.reactions button[aria-pressed=true]', { hasText: 'agree' }).waitFor();
+    await asAgent('DELETE', `/v1/messages/${posted.body.message_id}`);
+    await row.getByText('Deleted.').waitFor();
+    await say(page, 'mine, with a *typo*');
+    const mine = page.locator('.message:not(.pending)', { hasText: 'mine, with a typo' });
+    await mine.waitFor();
+    await page.press('#composer', 'ArrowUp');
+    await page.locator('.message textarea').fill('mine, without');
+    await page.keyboard.press('Enter');
+    await page.locator('.message', { hasText: 'mine, without' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.getByRole('textbox', { name: /Words/ }).fill('without');
+    await page.locator('.choices .hit', { hasText: 'without' }).waitFor();
+    await page.keyboard.press('Escape');
+  },
+
+  // A long history: it loads as one scrolls, and what is read does not move.
+  async history() {
+    const page = await signIn();
+    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.message', { hasText: 'line 600' }).waitFor();
+    const scroller = page.locator('.scroller');
+    for (let tries = 0; tries < 200; tries += 1) {
+      if (await page.locator('.message', { hasText: /line 1$/ }).count()) break;
+      await scroller.evaluate((element) => element.scrollBy(0, -900));
+      await page.waitForTimeout(25);
+    }
+    assert.equal(await page.locator('.message', { hasText: /line 1$/ }).count(), 1);
+    await page.keyboard.press('G');
+    await page.locator('.message', { hasText: 'line 600' }).waitFor();
+  },
+
+  // WCAG 2.2 AA, by axe: every screen in both themes and at phone width.
+  async accessible() {
+    const found = [];
+    for (const colorScheme of ['light', 'dark']) {
+      for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+        const page = await signInAgain({ colorScheme, viewport, bypassCSP: true });
+        for (const path of ['/app/', `/app/c/${await channelNamed('ops')}`, '/app/agents', '/app/agents/runaway', '/app/inbox', '/app/work', '/app/work/registry']) {
+          await page.goto(CHORUS_URL + path);
+          await page.waitForSelector('main');
+          await page.waitForTimeout(400);
+          await page.addScriptTag({ path: axe });
+          const { violations } = await page.evaluate(() =>
+            globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }),
+          );
+          for (const violation of violations) {
+            found.push(`${path} ${colorScheme} ${viewport.width}: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`);
+          }
+        }
+        await page.context().close();
+      }
+    }
+    assert.deepEqual(found, []);
+  },
+};
+
+let state;
+/** A browser of the same person, with other settings. */
+async function signInAgain(options) {
+  if (state === undefined) {
+    const page = await signIn();
+    state = await page.context().storageState();
+    await page.context().close();
+  }
+  return visit({ ...options, storageState: state });
+}
+
+try {
+  await cases[CASE]();
+  assert.deepEqual(foreign, [], 'a request left the host');
+  assert.deepEqual(problems, [], 'the page has errors');
+  process.stdout.write('DONE\n');
+} finally {
+  await browser.close();
+}

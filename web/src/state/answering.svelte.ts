@@ -1,0 +1,50 @@
+/** Who works on an answer to the newest messages of the conversation that is shown. */
+import { api } from '../api/client';
+import type { Why } from '../api/types';
+import type { Conversation } from './conversation.svelte';
+
+/** So many of the newest messages for which somebody was woken are looked at. */
+const LOOKED_AT = 8;
+
+export interface Answer {
+  member: string;
+  /** It has begun; otherwise it waits, or was not reached yet. */
+  isWorking: boolean;
+  since: number;
+}
+
+export class Answering {
+  byEvent: Record<string, Answer[]> = $state.raw({});
+  private shown: Conversation | undefined;
+  private readonly over = new Set<string>();
+
+  /** Looks at a conversation from now on. */
+  show(conversation: Conversation): void {
+    this.shown = conversation;
+    this.byEvent = {};
+  }
+
+  async load(): Promise<void> {
+    const conversation = this.shown;
+    if (conversation === undefined) return;
+    const events = conversation.rows
+      .filter((row) => (row.told?.length ?? 0) > 0 && !this.over.has(row.event))
+      .slice(-LOOKED_AT)
+      .map((row) => row.event);
+    const found = await Promise.all(events.map((event) => this.look(event)));
+    if (this.shown === conversation) this.byEvent = Object.fromEntries(found);
+  }
+
+  private async look(event: string): Promise<[string, Answer[]]> {
+    const why = await api.get<Why>(`/v1/events/${event}/attention`);
+    const open = why.told.flatMap(({ member, policy, receipt }): Answer[] => {
+      if (!receipt || receipt.state === 'settled' || receipt.state === 'dead') return [];
+      const isWorking = receipt.state === 'accepted';
+      if (!isWorking && policy !== 'must_respond') return [];
+      return [{ member, isWorking, since: Date.parse(receipt.accepted_at ?? receipt.offered_at ?? why.created_at) }];
+    });
+    const isOver = why.told.every(({ receipt }) => receipt?.state === 'settled' || receipt?.state === 'dead');
+    if (isOver) this.over.add(event);
+    return [event, open];
+  }
+}
