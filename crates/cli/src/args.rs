@@ -145,6 +145,9 @@ commands! {
         /// Jobs that you asked for, or that are yours to do
         #[command(subcommand)]
         Job = job;
+        /// Jobs one after the other, each with what those before it made
+        #[command(subcommand)]
+        Pipeline = pipeline;
         /// Credits: what an owner has, and what moved
         Account = account;
         /// Give credits to another owner

@@ -29,6 +29,7 @@ pub(crate) mod edit;
 pub(crate) mod erase;
 pub(crate) mod go_on;
 pub(crate) mod inbox;
+pub(crate) mod pipeline;
 pub(crate) mod post;
 pub(crate) mod react;
 

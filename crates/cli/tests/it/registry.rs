@@ -179,6 +179,43 @@ fn a_command_decides_about_the_result_for_who_asked_for_it() {
     assert_eq!(host.json(&["account", "echoer"])["balance"], 3);
 }
 
+// covers: REG-62, REG-90
+#[test]
+fn a_pipeline_is_run_and_prints_what_its_steps_made() {
+    let host = market();
+    let folder = script(TRANSLATE);
+    let shout = "sed 's/.*words\":\"\\(.*\\)\".*/{\"shouted\": \"\\1!\"}/'\n";
+    fs::write(folder.path().join("shout.sh"), shout).unwrap();
+    let _translates = offer(&host, folder.path(), &TRANSLATOR);
+    let shouter =
+        ["shout", "--cost", "0.10", "--agent", "shouter", "--runtime", "cmd:sh ./shout.sh"];
+    let _shouts = offer(&host, folder.path(), &shouter);
+    let pipeline = |text: &str, last: &str| {
+        let steps = json!([
+            {"agent_id": "@translator", "skill_name": "translate_text", "fraction": 0.5},
+            {"agent_id": "@shouter", "skill_name": last, "fraction": 0.5,
+             "input_data": {"words": "$text"}},
+        ]);
+        json!({"context": {"text": text}, "budget": 0.4, "steps": steps}).to_string()
+    };
+    let file = folder.path().join("pipeline.json");
+    fs::write(&file, pipeline("hello", "shout")).unwrap();
+    let ran = host.run(&["pipeline", "run", &format!("@{}", file.display())]).ok();
+    assert_eq!(ran.out, "{\"shouted\":\"hallo!\",\"text\":\"hallo\"}\ncost 0.15 in 2 steps\n");
+    let json = host.json(&["pipeline", "run", &pipeline("hello", "shout")]);
+    let id = json["pipeline_id"].as_str().unwrap();
+    let shown = host.run(&["pipeline", "show", id]).ok().out;
+    assert!(shown.starts_with(&format!("{id} done, paid 0.15\n")), "{shown}");
+    assert_eq!(shown.matches("Completed").count(), 2, "{shown}");
+
+    let fails = host.run(&["pipeline", "run", &pipeline("moin", "shout")]);
+    refused(&fails, 1, &["step 1 of 2", "0.00 was paid", "chorus pipeline show"]);
+    refused(&host.run(&["pipeline", "run", "{}"]), 2, &["no pipeline", "docs/hire.md"]);
+    refused(&host.run(&["pipeline", "run", "@/nowhere.json"]), 2, &["nowhere.json"]);
+    let unknown = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6";
+    refused(&host.run(&["pipeline", "show", unknown]), 1, &["pipeline"]);
+}
+
 // covers: REG-91
 #[test]
 fn a_command_says_how_far_it_is_and_ctrl_c_ends_the_work() {

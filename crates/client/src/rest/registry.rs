@@ -4,8 +4,8 @@
 use chorus_wire::registry::{
     Account, Accounts, Agent, AgentQuery, Agents, Contest, DecideDispute, Discover, Discovered,
     EvaluateJob, HeartbeatTaken, Job, JobQuery, JobRequest, JobResult, Jobs, JobsQuery, LedgerPage,
-    ListingHeartbeat, Mint, PageQuery, Receipts, Register, Registered, ReputationHistory,
-    ResultTaken, SkillTotals, SpendingLimit, Statement, Transfer, Transferred,
+    ListingHeartbeat, Mint, NewPipeline, PageQuery, Pipeline, Receipts, Register, Registered,
+    ReputationHistory, ResultTaken, SkillTotals, SpendingLimit, Statement, Transfer, Transferred,
 };
 use reqwest::Method;
 
@@ -119,6 +119,16 @@ impl Client {
     /// `GET /jobs/{job}/receipts`
     pub async fn receipts(&self, job: &str) -> Result<Receipts> {
         self.get(self.url(&["jobs", job, "receipts"])).await
+    }
+
+    /// `POST /pipelines`
+    pub async fn start_pipeline(&self, asked: &NewPipeline) -> Result<Pipeline> {
+        self.send(Method::POST, self.path("pipelines"), asked).await
+    }
+
+    /// `GET /pipelines/{pipeline}`
+    pub async fn pipeline(&self, pipeline: &str) -> Result<Pipeline> {
+        self.get(self.url(&["pipelines", pipeline])).await
     }
 
     /// `POST /transfer`

@@ -316,7 +316,8 @@ pub const JOB_EVALUATION_MS: i64 = 24 * 3_600_000;
 pub const JOB_EVALUATIONS_MS: [i64; 2] = [1_000, 7 * 24 * 3_600_000];
 /// How long after a job was completed its hirer may contest it.
 pub const JOB_DISPUTE_MS: i64 = 3 * 24 * 3_600_000;
-/// A post of a job that has not ended after this time is made again: its own timeout is shorter.
+/// A post of a job of which nothing was heard for this long is made again, under the same key: the
+/// host that made it may have ended. Posts time out sooner, unless the settings say otherwise.
 pub const JOB_SEND_LEASE_MS: i64 = 40_000;
 /// The first wait between two posts of a job; each is twice as long as the one before.
 pub const JOB_RETRY_MS: i64 = 1_000;

@@ -1,7 +1,8 @@
 //! Finding agents by what they can do (registry spec section 3.2).
 //!
-//! The order is that of the index `skill_rank`: reputation, then cost, then the last success. A
-//! page begins after a place in that order, so that a search costs what it shows.
+//! The order is that of the indexes `skill_rank` and `skill_best`: reputation, then cost, then the
+//! last success. A page begins after a place in that order, so that a search costs what it shows;
+//! or, if one of its words is rare, what has that word.
 
 use chorus_core::model::ids::{Timestamp, Uid};
 use chorus_core::model::ledger::Credits;
@@ -9,6 +10,10 @@ use chorus_core::model::registry::{Listing, Reputation};
 
 use crate::db::{Db, Result, Row, Value};
 use crate::row::uid;
+
+/// A word of fewer skills than this is rare: they are sorted sooner than it is looked for in their
+/// order.
+const FEW: usize = 1_000;
 
 /// What is looked for.
 #[derive(Clone, Debug, Default)]
@@ -67,14 +72,24 @@ impl<'a> Statement<'a> {
 
 pub(crate) fn discover(db: &dyn Db, workspace: i64, asked: &Discovery) -> Result<Vec<Found>> {
     let agent = asked.after.as_ref().map(|after| after.agent.0.to_be_bytes());
+    let rare = rare_word(db, workspace, &asked.words)?;
     let mut statement = Statement {
-        sql: "SELECT s.rank, s.cost, s.recency, s.agent, s.name, l.packed, h.at FROM skill s \
-              JOIN listing l ON l.workspace = s.workspace AND l.agent = s.agent \
-              LEFT JOIN heartbeat h ON h.workspace = s.workspace AND h.agent = s.agent \
-              WHERE s.workspace = $1"
-            .to_owned(),
+        sql: "SELECT s.rank, s.cost, s.recency, s.agent, s.name, l.packed, h.at FROM ".to_owned(),
         values: vec![workspace.into()],
     };
+    if rare.is_some() {
+        // SQLite takes the sides of a cross join in their order.
+        statement.sql.push_str("skill_word f CROSS JOIN ");
+    }
+    statement.sql.push_str(
+        "skill s JOIN listing l ON l.workspace = s.workspace AND l.agent = s.agent \
+         LEFT JOIN heartbeat h ON h.workspace = s.workspace AND h.agent = s.agent \
+         WHERE s.workspace = $1",
+    );
+    if let Some(word) = rare {
+        let holds = "f.word = ? AND f.workspace = $1 AND s.name = f.name AND s.agent = f.agent";
+        statement.and(holds, word.into());
+    }
     if let Some(skill) = &asked.skill {
         statement.and("s.name = ?", skill.as_str().into());
     }
@@ -123,6 +138,18 @@ pub(crate) fn discover(db: &dyn Db, workspace: i64, asked: &Discovery) -> Result
         statement.values.len()
     ));
     db.all(&statement.sql, &statement.values, read)
+}
+
+/// A word that few skills have, if one of them is.
+fn rare_word<'a>(db: &dyn Db, workspace: i64, words: &'a [String]) -> Result<Option<&'a str>> {
+    for word in words {
+        let sql = "SELECT 1 FROM skill_word WHERE workspace = $1 AND word = $2 LIMIT $3";
+        let values = [workspace.into(), word.as_str().into(), (FEW as u64).into()];
+        if db.all(sql, &values, |_| Ok(()))?.len() < FEW {
+            return Ok(Some(word));
+        }
+    }
+    Ok(None)
 }
 
 fn read(row: &dyn Row) -> Result<Found> {

@@ -8,11 +8,12 @@ CREATE TABLE listing (
     packed BLOB NOT NULL,
     PRIMARY KEY (workspace, agent)
 );
-CREATE INDEX listing_member ON listing (workspace, member);
-CREATE INDEX listing_owner ON listing (workspace, owner);
+CREATE INDEX listing_member ON listing (workspace, member, agent);
+CREATE INDEX listing_owner ON listing (workspace, owner, agent);
 CREATE INDEX listing_check ON listing (workspace, check_at);
 -- What they can do. The three numbers sort: the best comes first, then the cheapest, then the one
--- that has succeeded last.
+-- that has succeeded last. With a rowid, as the ledger: without one, SQLite takes a walk through all
+-- rows of a workspace for cheaper than an index on two columns that does not have them all.
 CREATE TABLE skill (
     workspace INTEGER NOT NULL,
     name TEXT NOT NULL,
@@ -23,7 +24,8 @@ CREATE TABLE skill (
     verified INTEGER NOT NULL,
     settled INTEGER NOT NULL,
     PRIMARY KEY (workspace, name, agent)
-) WITHOUT ROWID;
+);
+CREATE INDEX skill_best ON skill (workspace, rank, cost, recency, agent, name);
 CREATE INDEX skill_rank ON skill (workspace, name, rank, cost, recency, agent);
 CREATE INDEX skill_new ON skill (workspace, name, settled, agent);
 CREATE INDEX skill_agent ON skill (workspace, agent);
@@ -94,7 +96,7 @@ CREATE TABLE ledger_entry (
     memo TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (workspace, number)
-) WITHOUT ROWID;
+);
 CREATE INDEX ledger_entry_payer ON ledger_entry (workspace, payer, number);
 CREATE INDEX ledger_entry_payee ON ledger_entry (workspace, payee, number);
 CREATE INDEX ledger_entry_job ON ledger_entry (workspace, job, number);

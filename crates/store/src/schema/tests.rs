@@ -39,6 +39,51 @@ fn every_table_has_the_columns_and_the_key_its_statements_name() {
     check_tables(&*db, "pragma_table_info(", "cid", "sqlite_schema WHERE type = 'table'", &[]);
 }
 
+/// With no statistics SQLite takes a workspace for ten rows. What is asked for at each job, transfer
+/// or registration must be found by its own index all the same, and not by a walk through them all.
+#[test]
+fn the_market_is_searched_by_its_indexes() {
+    let (_folder, db) = fresh();
+    migrate(&*db, &SQLITE, Timestamp(1)).unwrap();
+    let found_by = [
+        ("DELETE FROM skill WHERE workspace = 1 AND agent = x'00'", "skill_agent"),
+        ("DELETE FROM skill_word WHERE workspace = 1 AND agent = x'00'", "skill_word_agent"),
+        (
+            "SELECT agent FROM listing WHERE workspace = 1 AND member = 1 ORDER BY agent",
+            "listing_member",
+        ),
+        (
+            "SELECT packed FROM listing WHERE workspace = 1 AND owner = 'a' AND agent > x'00' \
+             ORDER BY agent LIMIT 5",
+            "listing_owner",
+        ),
+        (
+            "SELECT name FROM skill WHERE workspace = 1 \
+             ORDER BY rank, cost, recency, agent, name LIMIT 5",
+            "skill_best",
+        ),
+        (
+            "SELECT hash FROM ledger_entry WHERE workspace = 1 AND transfer = x'00'",
+            "ledger_entry_transfer",
+        ),
+        (
+            "SELECT hash FROM ledger_entry WHERE workspace = 1 AND job = x'00' ORDER BY number",
+            "ledger_entry_job",
+        ),
+        (
+            "SELECT hash FROM ledger_entry WHERE workspace = 1 AND payer = 'a' AND number < 9 \
+             ORDER BY number DESC LIMIT 5",
+            "ledger_entry_payer",
+        ),
+    ];
+    for (statement, index) in found_by {
+        let plan = format!("EXPLAIN QUERY PLAN {statement}");
+        let steps = db.all(&plan, &[], |row| Ok(row.text(3)?.to_owned())).unwrap();
+        let by = format!(" {index} (");
+        assert!(steps[0].contains(&by), "{statement}: {steps:?}");
+    }
+}
+
 #[test]
 fn every_table_is_the_same_on_postgresql() {
     let db = &*fresh_on_postgres();

@@ -3,6 +3,7 @@
 
 mod bare_machine;
 mod browser;
+mod cards;
 mod conformance;
 mod connect;
 mod delivered;
