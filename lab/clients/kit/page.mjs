@@ -227,6 +227,16 @@ const cases = {
   // A long history: it loads as one scrolls, and what is read does not move.
   async history() {
     const page = await signIn();
+    const ops = await channelNamed('ops');
+    await page.evaluate(async (conversation) => {
+      for (let n = 1; n <= 600; n += 1) {
+        const body = JSON.stringify({ conversation, text: `line ${n}`, idempotency_key: `line-${n}` });
+        const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+        const answer = await fetch('/v1/messages', { method: 'POST', headers, body });
+        if (!answer.ok) throw new Error(await answer.text());
+      }
+    }, ops);
+    await page.reload();
     await page.getByRole('link', { name: /^# ?ops/ }).click();
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
     const scroller = page.locator('.scroller');

@@ -13,8 +13,9 @@ export function fullTime(time: string): string {
 export function day(time: string, now = Date.now()): string {
   const date = new Date(time);
   const midnight = new Date(now).setHours(0, 0, 0, 0);
-  if (date.getTime() >= midnight) return 'Today';
-  if (date.getTime() >= midnight - DAY_MS) return 'Yesterday';
+  const isLater = date.getTime() >= midnight + DAY_MS;
+  if (!isLater && date.getTime() >= midnight) return 'Today';
+  if (!isLater && date.getTime() >= midnight - DAY_MS) return 'Yesterday';
   return date.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 

@@ -16,16 +16,27 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn open() -> Self {
+        Self::with_settings("")
+    }
+
+    /// With these settings, as they stand in `chorus.toml`.
+    pub(crate) fn with_settings(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(binary());
-        command
-            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder.path().join("data"));
-        let mut host = command.current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
-        Self { host, url: said["url"].as_str().unwrap().to_owned(), folder }
+        std::fs::write(folder.path().join("chorus.toml"), settings).unwrap();
+        let (host, url) = serve(folder.path(), "127.0.0.1:0");
+        Self { host, url, folder }
+    }
+
+    /// Ends the host as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        self.host.kill().unwrap();
+        self.host.wait().unwrap();
+    }
+
+    /// Starts it again where it was.
+    pub(crate) fn start_again(&mut self) {
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        self.host = serve(self.folder.path(), &address).0;
     }
 
     /// A folder that goes with the house.
@@ -76,6 +87,17 @@ impl House {
         let printed = self.chorus(&[args, &["--json"]].concat());
         serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{args:?}: {e}: {printed}"))
     }
+}
+
+/// A host in a folder, once it listens, and its URL.
+fn serve(folder: &Path, listen: &str) -> (Child, String) {
+    let mut command = Command::new(binary());
+    command.args(["serve", "--json", "--listen", listen, "--data"]).arg(folder.join("data"));
+    let mut host = command.current_dir(folder).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    (host, said["url"].as_str().unwrap().to_owned())
 }
 
 impl Drop for House {

@@ -1,0 +1,154 @@
+//! The web page in a real browser: the cases of `page.mjs`, each with a host and agents of its own.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use chorus_clients::kit::Kit;
+
+use crate::house::House;
+
+/// A case that is going on in the browser.
+struct Case {
+    script: Child,
+    out: BufReader<std::process::ChildStdout>,
+}
+
+impl Case {
+    fn begin(house: &House, name: &str, agent_token: &str) -> Self {
+        let kit = Kit::installed().expect("cargo xtask test installs the clients");
+        let link = house.chorus(&["signin"]);
+        let door = house.door("");
+        let mut command: Command = kit.script("page.mjs").into_std();
+        command.env("LINK", link.trim()).env("CASE", name).env("AGENT_TOKEN", agent_token);
+        command.env("CHORUS_URL", door.url.strip_suffix("/v1/mcp").unwrap());
+        command
+            .env("CHROMIUM", std::env::var_os("CHROMIUM").unwrap_or("/usr/bin/chromium".into()));
+        let mut script =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("node starts");
+        let out = BufReader::new(script.stdout.take().unwrap());
+        Self { script, out }
+    }
+
+    /// Waits until the case says a word; if it ends before, its error is this test's.
+    fn until(&mut self, word: &str) {
+        let mut line = String::new();
+        while self.out.read_line(&mut line).unwrap() > 0 {
+            if line.trim() == word {
+                return;
+            }
+            line.clear();
+        }
+        let output = std::io::read_to_string(self.script.stderr.take().unwrap()).unwrap();
+        panic!("{output}");
+    }
+}
+
+impl Drop for Case {
+    fn drop(&mut self) {
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
+/// An agent whose runtime is a shell command, for as long as this is there.
+struct Joined(Child);
+
+impl Joined {
+    fn new(house: &House, name: &str, channel: &str, answers: &str) -> Self {
+        let runtime = format!("cmd:cat >/dev/null; {answers}");
+        let join = ["join", "--agent", name, "--channel", channel, "--quiet-ms", "100"];
+        let mut command = house.command(&[&join[..], &["--runtime", &runtime]].concat());
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A host with the channel #ops and the agent `runaway` in it, with a token of its own.
+fn room(settings: &str) -> (House, String) {
+    let house = House::with_settings(settings);
+    house.chorus(&["member", "create", "runaway", "--kind", "agent"]);
+    house.chorus(&["channel", "create", "ops", "runaway"]);
+    let token = house.token("runaway", "worker");
+    (house, token)
+}
+
+// covers: OPS-650, OPS-651
+#[test]
+fn the_printed_link_is_all_that_a_stranger_needs() {
+    let house = House::open();
+    let mut case = Case::begin(&house, "first-visit", "");
+    case.until("READY");
+    house.chorus(&["channel", "create", "general"]);
+    let _scout = Joined::new(&house, "scout", "general", "echo hello");
+    case.until("DONE");
+}
+
+// covers: OPS-652, OPS-653
+#[test]
+fn who_will_be_woken_is_shown_before_and_why_afterwards() {
+    let (house, token) = room("");
+    let _scout = Joined::new(&house, "scout", "ops", "sleep 2; echo 'it is red'");
+    let mut case = Case::begin(&house, "talk", &token);
+    case.until("DONE");
+}
+
+// covers: OPS-654
+#[test]
+fn what_waits_is_approved_and_declined_by_keyboard() {
+    let (house, token) = room("[approvals]\nsensitive_tools = [\"chat.send_message\"]\n");
+    Case::begin(&house, "approve", &token).until("DONE");
+}
+
+// covers: OPS-655
+#[test]
+fn an_agent_that_runs_away_is_stopped() {
+    let (house, token) = room("");
+    Case::begin(&house, "stop", &token).until("DONE");
+}
+
+// covers: OPS-656
+#[test]
+fn what_is_sent_while_the_host_is_away_is_there_once() {
+    let (mut house, token) = room("");
+    let mut case = Case::begin(&house, "offline", &token);
+    case.until("KILL");
+    house.kill();
+    case.until("START");
+    house.start_again();
+    case.until("DONE");
+}
+
+// covers: OPS-657
+#[test]
+fn what_agents_write_is_text_whatever_it_looks_like() {
+    let (house, token) = room("");
+    Case::begin(&house, "hostile", &token).until("DONE");
+}
+
+// covers: OPS-656
+#[test]
+fn edits_signals_and_deletions_are_seen_as_they_come() {
+    let (house, token) = room("");
+    Case::begin(&house, "together", &token).until("DONE");
+}
+
+// covers: OPS-656
+#[test]
+fn a_long_history_is_read_by_scrolling() {
+    let (house, token) = room("");
+    Case::begin(&house, "history", &token).until("DONE");
+}
+
+// covers: OPS-658
+#[test]
+fn axe_finds_nothing_on_any_screen() {
+    let (house, token) = room("");
+    house.chorus(&["post", "ops", "hello @runaway, see `make` and https://example.com"]);
+    Case::begin(&house, "accessible", &token).until("DONE");
+}

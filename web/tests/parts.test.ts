@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { EventParser } from '../src/api/events';
+import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
+import { difference } from '../src/screens/talk/difference';
+import { span, visible } from '../src/state/format';
+import { read, write } from '../src/state/places';
+
+describe('server-sent events', () => {
+  it('are whole whatever the pieces', () => {
+    const stream = 'event: a\ndata: {"n":1}\n\n: alive\n\nid: 3\nevent: b\ndata: {}\n\n';
+    for (let cut = 1; cut < stream.length; cut += 1) {
+      const parser = new EventParser();
+      const found = [...parser.push(stream.slice(0, cut)), ...parser.push(stream.slice(cut))];
+      expect(found).toEqual([{ name: 'a', data: '{"n":1}' }, { name: 'b', data: '{}' }]);
+    }
+  });
+});
+
+describe('markdown', () => {
+  it('gives no address to a script', () => {
+    for (const bad of ['javascript:alert(1)', ' JaVaScRiPt:1', 'data:text/html,x', 'vbscript:x', '//host', 'file:///etc']) {
+      expect(linkOf(bad)).toBeUndefined();
+    }
+    expect(linkOf('https://example.com')).toBe('https://example.com');
+  });
+
+  it('shortens a line of megabytes', () => {
+    const begun = Date.now();
+    expect(JSON.stringify(tokensOf('x'.repeat(2_000_000))).length).toBeLessThan(100_000);
+    expect(Date.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('finds mentions, and no addresses of mail', () => {
+    const found = withMentions('@scout and mail@host, (@élise)').filter((piece) => piece.isMention);
+    expect(found.map((piece) => piece.text)).toEqual(['@scout', '@élise']);
+  });
+});
+
+describe('names', () => {
+  it('hide nothing', () => {
+    expect(visible('a\u202Eb\u200B')).toBe('a[U+202E]b[U+200B]');
+  });
+});
+
+describe('spans', () => {
+  it('are short', () => {
+    expect([0, 59_400, 61_000, 7_300_000, 172_800_000].map(span)).toEqual(['0 s', '59 s', '1 min', '2 h', '2 d']);
+  });
+});
+
+describe('addresses', () => {
+  it('are read as they are written', () => {
+    for (const place of [
+      { screen: 'talk' as const },
+      { screen: 'talk' as const, conversation: 'ch_1', thread: 'th_2', event: 'evt_3' },
+      { screen: 'agents' as const, agent: 'a/b' },
+      { screen: 'work' as const, tab: 'jobs' },
+      { screen: 'inbox' as const },
+    ]) {
+      const url = new URL(write(place), 'http://host');
+      expect(JSON.parse(JSON.stringify(read(url.pathname, url.hash)))).toEqual(place);
+    }
+  });
+});
+
+describe('what was decided otherwise than shown', () => {
+  it('is said, and only that', () => {
+    const told = (...ids: string[]) => ids.map((member) => ({ member, policy: 'must_respond' })) as never;
+    const name = (id: string) => id;
+    expect(difference(told('a'), told('a'), name)).toBeUndefined();
+    expect(difference(told('a'), told('b'), name)).toBe('Decided otherwise than shown: also told: b; not told: a.');
+  });
+});
