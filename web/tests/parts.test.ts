@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
 import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
-import { difference } from '../src/screens/talk/difference';
+import { difference } from '../src/state/difference';
 import { span, visible } from '../src/state/format';
 import { read, write } from '../src/state/places';
 

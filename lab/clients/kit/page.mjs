@@ -23,7 +23,7 @@ async function visit(options = {}) {
   });
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' && /Content.Security.Policy|Trusted/i.test(message.text())) problems.push(message.text());
+    if (/Content.Security.Policy|Trusted|svelte\.dev/i.test(message.text())) problems.push(message.text());
   });
   return page;
 }
@@ -75,19 +75,21 @@ const cases = {
     await page.getByText('chorus join --agent my_codex --runtime codex').waitFor();
     process.stdout.write('READY\n');
     // The test connects an agent now.
-    await page.getByText(/@scout is connected|Open #general/).first().waitFor();
+    await page.getByText('@scout is connected.').waitFor();
+    await page.getByRole('button', { name: 'Open #general' }).click();
+    await page.locator('#composer').waitFor();
   },
 
   // Asked, seen to be at work, answered; and why another stayed silent.
   async talk() {
     const page = await signIn();
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     await page.fill('#composer', '@scout is the build green?');
     await page.locator('.before .chip.must', { hasText: 'scout' }).waitFor();
     await page.press('#composer', 'Enter');
     await page.locator('.working', { hasText: 'is answering' }).waitFor();
     await page.locator('.message', { hasText: 'it is red' }).waitFor();
-    assert.equal(await page.locator('.message', { hasText: 'is the build green?' }).count(), 1);
+    assert.equal(await page.locator('.message .markdown', { hasText: 'is the build green?' }).count(), 1);
     await page.locator('.message', { hasText: '@scout is the build green?' }).first().click();
     await page.keyboard.press('w');
     const why = page.getByRole('complementary', { name: 'Why' });
@@ -113,9 +115,10 @@ const cases = {
     await page.keyboard.press('a');
     await page.getByText('Nothing waits for you.').waitFor();
     assert.equal(await page.title(), 'Chorus');
+    assert.equal((await post(ops, 'I would deploy now', 'deploy-1')).status, 201);
     await page.keyboard.press('g');
     await page.keyboard.press('t');
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     await page.locator('.message', { hasText: 'I would deploy now' }).waitFor();
     const second = await post(ops, 'And drop the tables', 'drop-1');
     assert.equal(second.body.error.code, 'APPROVAL_REQUIRED');
@@ -145,7 +148,7 @@ const cases = {
   // Sent while the host is away: kept, and there once.
   async offline() {
     const page = await signIn();
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     await say(page, 'before');
     await page.locator('.message:not(.pending)', { hasText: 'before' }).waitFor();
     process.stdout.write('KILL\n');
@@ -164,7 +167,7 @@ const cases = {
   // What an agent writes is text, whatever it looks like.
   async hostile() {
     const page = await signIn();
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     const ops = await channelNamed('ops');
     const texts = [
       '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">',
@@ -196,7 +199,7 @@ const cases = {
   // Two browsers: what one says the other shows; unread counts; edits, signals, deletions.
   async together() {
     const page = await signIn();
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     const ops = await channelNamed('ops');
     const posted = await post(ops, 'first version', 'together-1');
     const row = page.locator(`[data-event="${posted.body.event_id}"]`);
@@ -237,15 +240,15 @@ const cases = {
       }
     }, ops);
     await page.reload();
-    await page.getByRole('link', { name: /^# ?ops/ }).click();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
     const scroller = page.locator('.scroller');
     for (let tries = 0; tries < 200; tries += 1) {
-      if (await page.locator('.message', { hasText: /line 1$/ }).count()) break;
+      if (await page.locator('.message .markdown', { hasText: /^line 1$/ }).count()) break;
       await scroller.evaluate((element) => element.scrollBy(0, -900));
       await page.waitForTimeout(25);
     }
-    assert.equal(await page.locator('.message', { hasText: /line 1$/ }).count(), 1);
+    assert.equal(await page.locator('.message .markdown', { hasText: /^line 1$/ }).count(), 1);
     await page.keyboard.press('G');
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
   },

@@ -2,6 +2,7 @@
 import { api, ApiError } from '../api/client';
 import { LiveStream } from '../api/live';
 import type { LogEvent, Posted, Told, Whoami } from '../api/types';
+import { difference } from './difference';
 import { notifyOf } from './notifications';
 import { Answering } from './answering.svelte';
 import { Agents } from './agents.svelte';
@@ -12,6 +13,8 @@ import { People } from './people.svelte';
 import { Router } from './router.svelte';
 import { Toasts } from './toasts.svelte';
 import { Waiting } from './waiting.svelte';
+
+const FRAME_MS = 16;
 
 export type Status = 'starting' | 'ready' | 'signed-out' | 'failed';
 
@@ -34,6 +37,7 @@ class App {
   readonly channels = new Channels(() => this.me);
   readonly outbox: Outbox = new Outbox((pending, posted) => this.posted(pending, posted));
   private readonly conversations = new Map<string, Conversation>();
+  private came: LogEvent[] = [];
   private readonly due = new Map<string, ReturnType<typeof setTimeout>>();
 
   get me(): string {
@@ -82,9 +86,7 @@ class App {
 
   /** Everything that was missed while nothing was heard. */
   private async hello(heads: Record<string, number>): Promise<void> {
-    for (const conversation of this.conversations.values()) {
-      if ((heads[conversation.id] ?? 0) > conversation.last) void conversation.catchUp().catch(() => undefined);
-    }
+    for (const conversation of this.conversations.values()) void conversation.follow(heads[conversation.id] ?? 0);
     for (const [id, head] of Object.entries(heads)) {
       if (head <= (this.channels.heads[id] ?? 0)) continue;
       this.channels.heads[id] = head;
@@ -94,10 +96,21 @@ class App {
     await this.outbox.flush();
   }
 
+  /** What comes within a frame is shown together. */
   private event(event: LogEvent): void {
+    if (this.came.push(event) === 1) setTimeout(() => this.flush(), FRAME_MS);
+  }
+
+  private flush(): void {
+    const events = this.came;
+    this.came = [];
+    for (const [id, some] of Map.groupBy(events, (event) => event.conversation)) this.conversations.get(id)?.take(some);
+    for (const event of events) this.one(event);
+  }
+
+  private one(event: LogEvent): void {
     this.channels.take(event);
     const conversation = this.conversations.get(event.conversation);
-    conversation?.take([event]);
     if (event.type !== 'message_posted' || !event.message) return;
     if (event.actor.id === this.me) {
       const row = conversation?.row(event.message.event_id);
@@ -185,11 +198,14 @@ class App {
       } as never,
       posted.told,
     );
-    this.onPosted?.(pending, posted.told);
+    const previewed = this.previewed.get(pending.key);
+    this.previewed.delete(pending.key);
+    const changed = previewed && difference(previewed, posted.told, (id) => this.people.name(id));
+    if (changed !== undefined) this.toasts.say(changed);
   }
 
-  /** Set by the composer: compares what was previewed with what was decided. */
-  onPosted: ((pending: Pending, told: Told[]) => void) | undefined;
+  /** Who was to be told, by the preview that the person saw, of messages on their way. */
+  readonly previewed = new Map<string, Told[]>();
 }
 
 interface ReceiptOf {

@@ -4,6 +4,7 @@ import type { LogEvent, Message, Thread } from '../api/types';
 import { isAboutThreads, Rows, type Row } from './rows';
 
 const PAGE = 200;
+const RETRY_MS = 1_000;
 
 export class Conversation {
   readonly id: string;
@@ -13,21 +14,33 @@ export class Conversation {
   isWhole = $state(false);
   isLoading = $state(false);
   error: string | undefined = $state();
-  /** The newest entry that was taken in. */
+  /** Every entry up to this seq was taken in. */
   last = $state(0);
 
+  private mainOf: readonly Row[] = [];
+  private filtered: readonly Row[] = [];
   private readonly log = new Rows();
   /** Entries after this seq are loaded. */
   private first = 0;
   private opened: Promise<void> | undefined;
+  /** The stream has shown everything after `last`, so that what it shows next follows. */
+  private isSynced = false;
+  private newest = 0;
+  private reading: Promise<void> | undefined;
   private threadsDue: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
     this.id = id;
   }
 
-  /** Messages of the main timeline. */
-  readonly main: readonly Row[] = $derived(this.rows.filter((row) => !row.message.thread_id));
+  /** Messages of the main timeline. No `$derived`: that would end with the pane that opened this. */
+  get main(): readonly Row[] {
+    if (this.mainOf !== this.rows) {
+      this.mainOf = this.rows;
+      this.filtered = this.rows.filter((row) => !row.message.thread_id);
+    }
+    return this.filtered;
+  }
 
   inThread(thread: string): readonly Row[] {
     return this.rows.filter((row) => row.message.thread_id === thread);
@@ -98,13 +111,38 @@ export class Conversation {
     return this.main.find((row) => row.message.created_at >= time)?.event;
   }
 
+  /** The stream begins after this seq: what is missing until there is read, however often that fails. */
+  async follow(head: number): Promise<void> {
+    this.isSynced = false;
+    while (head > this.last) {
+      try {
+        await this.catchUp();
+        break;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    this.synced();
+  }
+
   /** Reads what came after the last entry. */
-  async catchUp(): Promise<void> {
+  catchUp(): Promise<void> {
+    this.reading ??= this.readOn().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readOn(): Promise<void> {
     for (;;) {
       const { events, has_more } = await this.read(this.last, PAGE);
-      this.take(events);
-      if (!has_more) return;
+      this.show(events);
+      this.last = Math.max(this.last, ...events.map((event) => event.seq));
+      if (!has_more) return this.synced();
     }
+  }
+
+  private synced(): void {
+    this.isSynced = true;
+    this.last = Math.max(this.last, this.newest);
   }
 
   private read(after: number, limit: number) {
@@ -115,8 +153,14 @@ export class Conversation {
     });
   }
 
+  /** Entries as the stream shows them. Until what is missing before them was read they prove nothing. */
   take(events: readonly LogEvent[]): void {
-    for (const event of events) this.last = Math.max(this.last, event.seq);
+    this.newest = Math.max(this.newest, ...events.map((event) => event.seq));
+    if (this.isSynced) this.last = Math.max(this.last, this.newest);
+    this.show(events);
+  }
+
+  private show(events: readonly LogEvent[]): void {
     if (this.log.take(events)) this.rows = this.log.all;
     if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threadsSoon();
   }

@@ -14,7 +14,9 @@ export interface Pending {
   seen?: boolean;
 }
 
-const STORED = 'chorus.outbox';
+/** Each under a key of its own, so that two tabs keep each their own. */
+const STORED = 'chorus.outbox.';
+const AGAIN_MS = 2_000;
 
 export class Outbox {
   pending: Pending[] = $state.raw(restore());
@@ -26,7 +28,8 @@ export class Outbox {
   send(message: Omit<NewMessage, 'idempotency_key'>): Pending {
     const key = crypto.randomUUID();
     const pending = { key, message: { ...message, idempotency_key: key }, at: new Date().toISOString() };
-    this.set([...this.pending, pending]);
+    this.pending = [...this.pending, pending];
+    keep(pending);
     void this.flush();
     return pending;
   }
@@ -44,7 +47,10 @@ export class Outbox {
           this.drop(next.key);
           this.done(next, posted);
         } catch (error) {
-          if (error instanceof ApiError && error.isRetryable) return;
+          if (error instanceof ApiError && error.isRetryable) {
+            setTimeout(() => void this.flush(), AGAIN_MS);
+            return;
+          }
           this.change(next.key, { refused: (error as Error).message });
         }
       }
@@ -60,13 +66,14 @@ export class Outbox {
       (pending) =>
         !pending.seen &&
         pending.message.conversation === message.conversation &&
-        pending.message.text === message.text,
+        textOf(pending.message) === (message.text ?? ''),
     );
     if (same !== undefined) this.change(same.key, { seen: true });
   }
 
   drop(key: string): void {
-    this.set(this.pending.filter((pending) => pending.key !== key));
+    this.pending = this.pending.filter((pending) => pending.key !== key);
+    localStorage.removeItem(STORED + key);
   }
 
   /** Tries one again that was refused. */
@@ -76,23 +83,31 @@ export class Outbox {
   }
 
   private change(key: string, change: Partial<Pending>): void {
-    this.set(this.pending.map((pending) => (pending.key === key ? { ...pending, ...change } : pending)));
+    this.pending = this.pending.map((pending) => (pending.key === key ? { ...pending, ...change } : pending));
   }
+}
 
-  private set(pending: Pending[]): void {
-    this.pending = pending;
-    try {
-      localStorage.setItem(STORED, JSON.stringify(pending));
-    } catch {
-      // A browser without room keeps them until it is closed.
-    }
+function textOf(message: NewMessage): string {
+  const parts = (message.content ?? []) as { text?: string }[];
+  return message.text ?? parts.map((part) => part.text).find((text) => text !== undefined) ?? '';
+}
+
+function keep(pending: Pending): void {
+  try {
+    localStorage.setItem(STORED + pending.key, JSON.stringify(pending));
+  } catch {
+    // A browser without room keeps it until it is closed.
   }
 }
 
 function restore(): Pending[] {
-  try {
-    return JSON.parse(localStorage.getItem(STORED) ?? '[]') as Pending[];
-  } catch {
-    return [];
-  }
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(STORED));
+  const all = keys.flatMap((key) => {
+    try {
+      return [JSON.parse(localStorage.getItem(key) ?? '') as Pending];
+    } catch {
+      return [];
+    }
+  });
+  return all.toSorted((a, b) => a.at.localeCompare(b.at));
 }

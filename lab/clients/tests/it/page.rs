@@ -126,8 +126,11 @@ fn what_is_sent_while_the_host_is_away_is_there_once() {
 
 // covers: OPS-657
 #[test]
-fn what_agents_write_is_text_whatever_it_looks_like() {
-    let (house, token) = room("");
+fn what_others_write_is_text_whatever_it_looks_like() {
+    let (house, _) = room("");
+    house.chorus(&["member", "create", "mallory"]);
+    house.chorus(&["channel", "add", "ops", "mallory"]);
+    let token = house.token("mallory", "worker");
     Case::begin(&house, "hostile", &token).until("DONE");
 }
 

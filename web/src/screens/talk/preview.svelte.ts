@@ -6,6 +6,8 @@ const SETTLE_MS = 150;
 
 export class PreviewOf {
   now: Preview | undefined = $state.raw();
+  /** The message that it is of. */
+  private of = '';
   private due: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | undefined;
 
@@ -19,11 +21,17 @@ export class PreviewOf {
     this.due = setTimeout(() => void this.fetch(message), SETTLE_MS);
   }
 
+  /** The decision for exactly this message, if it is here already. */
+  for(message: NewMessage): Preview | undefined {
+    return this.of === JSON.stringify(message) ? this.now : undefined;
+  }
+
   private async fetch(message: NewMessage): Promise<void> {
     const abort = new AbortController();
     this.abort = abort;
     try {
       this.now = await api.post<Preview>('/v1/attention/preview', message, abort.signal);
+      this.of = JSON.stringify(message);
     } catch {
       if (!abort.signal.aborted) this.now = undefined;
     }
