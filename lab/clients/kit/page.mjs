@@ -244,11 +244,11 @@ const cases = {
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
     const scroller = page.locator('.scroller');
     for (let tries = 0; tries < 200; tries += 1) {
-      if (await page.locator('.message .markdown', { hasText: /^line 1$/ }).count()) break;
+      if (await page.getByText('line 1', { exact: true }).count()) break;
       await scroller.evaluate((element) => element.scrollBy(0, -900));
       await page.waitForTimeout(25);
     }
-    assert.equal(await page.locator('.message .markdown', { hasText: /^line 1$/ }).count(), 1);
+    assert.equal(await page.getByText('line 1', { exact: true }).count(), 1);
     await page.keyboard.press('G');
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
   },

@@ -22,7 +22,7 @@ async fn somebody_who_is_invited_or_has_a_link_is_in_after_one_click() {
     let house = House::open();
     let invitation = house.chorus(&["invite", "alice"]);
     let shown = signs_in(invitation.trim(), "Alice A.").await;
-    assert!(shown["answer"].as_str().unwrap().contains("You are in"), "{shown}");
+    assert!(shown["answer"].as_str().unwrap().contains("@alice"), "{shown}");
     assert!(shown["front"].as_str().unwrap().contains("@alice"), "{shown}");
     let members = house.json(&["member", "list"]);
     assert!(members.to_string().contains("Alice A."), "{members}");
