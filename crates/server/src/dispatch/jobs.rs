@@ -33,8 +33,8 @@ use crate::services::registry::asking::AskingService;
 use crate::services::registry::jobs::{JobService, is_to_send};
 use crate::view::registry::payment_identifier;
 
-/// Endpoints that are challenged at once.
-const CHALLENGES: usize = 32;
+/// Endpoints whose challenges are noted at once.
+const CHALLENGES: usize = 128;
 /// How often due challenges are looked for.
 const LOOK: Duration = Duration::from_secs(15);
 /// What the skill of a challenge is called. Whoever does not know it answers that it failed, which proves as much.
@@ -193,10 +193,13 @@ impl Handles {
         if due.len() == CHALLENGES {
             self.hiring.challenges.notify_one();
         }
-        for listing in due {
-            let agent = listing.agent;
-            let asked = ChallengeEndpoint { agent, answered: false };
-            match self.commands.submit(By::host(), asked).await {
+        // Together, so that one commit notes them all.
+        let asked = due.into_iter().map(|listing| {
+            let asked = ChallengeEndpoint { agent: listing.agent, answered: false };
+            self.commands.submit(By::host(), asked)
+        });
+        for noted in futures_util::future::join_all(asked).await {
+            match noted {
                 Ok(listing) => drop(tokio::spawn(self.clone().challenge_one(listing))),
                 Err(refusal) => tracing::warn!(%refusal, "an endpoint is not challenged"),
             }
