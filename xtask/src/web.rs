@@ -62,6 +62,7 @@ fn build_into(folder: &Path) -> Result<(), String> {
     let folder_name = folder.display().to_string();
     npm(&["ci", "--no-audit", "--no-fund", "--silent"], INSTALL)?;
     npm(&["run", "--silent", "check"], BUILD)?;
+    npm(&["run", "--silent", "test"], BUILD)?;
     npm(&["run", "--silent", "build", "--", "--outDir", &folder_name, "--emptyOutDir"], BUILD)?;
     press(folder, &[])?;
     let sources = sources()?;

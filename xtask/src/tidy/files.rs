@@ -35,7 +35,7 @@ pub(super) fn check() -> Result<Problems, String> {
         let Some(text) = repo::read(&file) else { continue };
         let place = file.display();
         for path in MACHINE_PATHS {
-            if let Some(line) = line_with(&text, path) {
+            if let Some(line) = line_beginning(&text, path) {
                 problems.push(format!("{place}:{line}: the path {path}… of one machine"));
             }
         }
@@ -104,6 +104,17 @@ fn doctest(text: &str) -> Option<usize> {
 }
 
 /// The first line, counted from 1, that contains `part`.
+/// The first line with this path as a path of its own, and not as the end of a longer one.
+fn line_beginning(text: &str, path: &str) -> Option<usize> {
+    let begins = |line: &str| {
+        line.match_indices(path).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            !before.is_some_and(|c| c.is_alphanumeric() || "._-}".contains(c))
+        })
+    };
+    text.lines().position(begins).map(|line| line + 1)
+}
+
 fn line_with(text: &str, part: &str) -> Option<usize> {
     text.lines().position(|line| line.contains(part)).map(|index| index + 1)
 }

@@ -21,8 +21,7 @@ impl Case {
         let mut command: Command = kit.script("page.mjs").into_std();
         command.env("LINK", link.trim()).env("CASE", name).env("AGENT_TOKEN", agent_token);
         command.env("CHORUS_URL", door.url.strip_suffix("/v1/mcp").unwrap());
-        command
-            .env("CHROMIUM", std::env::var_os("CHROMIUM").unwrap_or("/usr/bin/chromium".into()));
+        command.env("CHROMIUM", std::env::var_os("CHROMIUM").unwrap_or("/usr/bin/chromium".into()));
         let mut script =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("node starts");
         let out = BufReader::new(script.stdout.take().unwrap());
