@@ -2,7 +2,7 @@
 //!
 //! Standard output carries one JSON object per line and nothing else; progress goes to standard
 //! error. The figures and their names are explained in `lab/src/bench/mod.rs`, those of `attention` in
-//! `lab/rooms/src/main.rs`, those of `wake` in `lab/clients/benches/wake.rs`, those of `instructions` in
+//! `lab/rooms/src/main.rs`, those of `wake` and `web` in `lab/clients/benches`, those of `instructions` in
 //! `xtask/src/instructions.rs`.
 
 use std::process::Command;
@@ -14,7 +14,7 @@ const AGENT_MAIL: &str = "0.1.0";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `wake`, `attention`, or `instructions`.
+    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `wake`, `web`, `attention`, or `instructions`.
     name: String,
     /// What the program that measures it takes; `-- --help` says what that is.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -26,7 +26,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut command = match options.name.as_str() {
         "instructions" => return instructions::bench(&options.args),
         // Drives the real programs.
-        "wake" => return clients::bench("wake", &options.args),
+        name @ ("wake" | "web") => return clients::bench(name, &options.args),
         // Replays a folder of annotated chat through the core's decisions; no host is needed for it.
         "attention" => {
             step::build_release(&["chorus-rooms"])?;

@@ -1,0 +1,171 @@
+// Measures the web page in Debian's Chromium: LINK signs in, CHORUS_URL is the host, MESSAGES how long
+// the history is. Prints one JSON object: numbers in milliseconds, kilobytes and frames a second.
+import { chromium } from 'playwright-core';
+
+const { LINK, CHORUS_URL, CHROMIUM } = process.env;
+const MESSAGES = Number(process.env.MESSAGES ?? 5_000);
+const ROUNDS = 10;
+
+const args = ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--expose-gc'];
+const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+const first = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+const page = await first.newPage();
+page.setDefaultTimeout(180_000);
+await page.goto(LINK);
+await page.click('button');
+await page.waitForURL('**/app/**');
+await page.waitForSelector('nav.rail');
+const storageState = await first.storageState();
+
+const api = (where, method, path, body) =>
+  where.evaluate(
+    async ([method, path, body]) => {
+      const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+      const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+      if (!answer.ok) throw new Error(await answer.text());
+      return answer.json();
+    },
+    [method, path, body],
+  );
+const { id: ops } = await api(page, 'POST', '/v1/channels', { title: 'ops', replies: 'line' });
+await api(page, 'POST', '/v1/messages', { conversation: ops, text: 'hello', idempotency_key: 'hello' });
+
+const sorted = (numbers) => numbers.toSorted((a, b) => a - b);
+const median = (numbers) => sorted(numbers)[Math.floor(numbers.length / 2)];
+const p95 = (numbers) => sorted(numbers)[Math.ceil(numbers.length * 0.95) - 1];
+
+// A first visit each: nothing is kept from one to the next. It is usable once one can write.
+const interactive = [];
+let firstPage = 0;
+for (let round = 0; round < ROUNDS; round += 1) {
+  const context = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } });
+  const fresh = await context.newPage();
+  await fresh.addInitScript(() => {
+    const seen = () => {
+      if (document.getElementById('composer') && document.querySelector('.message')) globalThis.usableAt = performance.now();
+      else requestAnimationFrame(seen);
+    };
+    requestAnimationFrame(seen);
+  });
+  await fresh.goto(`${CHORUS_URL}/app/c/${ops}`);
+  await fresh.waitForFunction(() => globalThis.usableAt !== undefined);
+  interactive.push(await fresh.evaluate(() => globalThis.usableAt));
+  const sizes = await fresh.evaluate(() => {
+    const files = performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/app/'));
+    const [shell] = performance.getEntriesByType('navigation');
+    return files.reduce((sum, entry) => sum + entry.encodedBodySize, shell.encodedBodySize);
+  });
+  firstPage = Math.max(firstPage, sizes / 1000);
+  await context.close();
+}
+
+// Acknowledged in one browser, visible in another: both clocks count from the same machine's.
+const second = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } });
+const reader = await second.newPage();
+await reader.goto(`${CHORUS_URL}/app/c/${ops}`);
+await reader.waitForSelector('.message');
+await page.goto(`${CHORUS_URL}/app/agents`);
+await page.waitForSelector('main');
+await reader.evaluate(() => {
+  globalThis.seenAt = {};
+  new MutationObserver(() => {
+    for (const element of document.querySelectorAll('.message .markdown')) {
+      const text = element.textContent.trim();
+      if (text.startsWith('probe ')) globalThis.seenAt[text] ??= performance.timeOrigin + performance.now();
+    }
+  }).observe(document.body, { childList: true, subtree: true, characterData: true });
+});
+const seen = [];
+for (let n = 0; n < 100; n += 1) {
+  const text = `probe ${n}`;
+  const acknowledged = await page.evaluate(
+    async ([conversation, text]) => {
+      const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ conversation, text, idempotency_key: text });
+      await (await fetch('/v1/messages', { method: 'POST', headers, body })).json();
+      return performance.timeOrigin + performance.now();
+    },
+    [ops, text],
+  );
+  await reader.waitForFunction((text) => globalThis.seenAt[text] !== undefined, text);
+  seen.push(Math.max(0, (await reader.evaluate((text) => globalThis.seenAt[text], text)) - acknowledged));
+}
+
+/** Frames a second while something goes on, and the longest frame. */
+async function frames(where, during) {
+  await where.evaluate(() => {
+    globalThis.frames = [];
+    globalThis.isCounting = true;
+    let before = performance.now();
+    const count = (now) => {
+      globalThis.frames.push(now - before);
+      before = now;
+      if (globalThis.isCounting) requestAnimationFrame(count);
+    };
+    requestAnimationFrame(count);
+  });
+  await during();
+  const all = await where.evaluate(() => ((globalThis.isCounting = false), globalThis.frames.slice(1)));
+  const total = all.reduce((sum, frame) => sum + frame, 0);
+  return { fps: (all.length * 1000) / total, p95: p95(all), longest: Math.max(...all) };
+}
+
+const post = (from, count, rate) =>
+  page.evaluate(
+    async ([conversation, from, count, rate]) => {
+      const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+      const begun = performance.now();
+      const pace = async (n) => {
+        const due = begun + (rate ? (n * 1000) / rate : 0) - performance.now();
+        if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
+      };
+      let next = 0;
+      const one = async () => {
+        for (let n = next++; n < count; n = next++) {
+          await pace(n);
+          const body = JSON.stringify({ conversation, text: `line ${from + n} of a long history`, idempotency_key: `l${from + n}` });
+          const answer = await fetch('/v1/messages', { method: 'POST', headers, body });
+          if (!answer.ok) throw new Error(await answer.text());
+        }
+      };
+      await Promise.all([one(), one(), one(), one()]);
+    },
+    [ops, from, count, rate],
+  );
+
+const arriving = await frames(reader, () => post(0, 500, 100));
+const memory = () =>
+  reader.evaluate(async () => {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return performance.memory.usedJSHeapSize / 1e6;
+  });
+await post(500, MESSAGES - 500, 0);
+await reader.waitForTimeout(1_000);
+
+// The whole history by scrolling up, as fast as a wheel turns.
+await reader.reload();
+await reader.waitForSelector('.message');
+const before = await memory();
+const scrolling = await frames(reader, async () => {
+  const scroller = reader.locator('.scroller');
+  for (let n = 0; n < 20_000; n += 1) {
+    const top = await scroller.evaluate((element) => (element.scrollBy(0, -240), element.scrollTop));
+    if (top === 0 && (await reader.getByText('line 0 of a long history', { exact: true }).count())) break;
+  }
+});
+const after = await memory();
+await browser.close();
+process.stdout.write(
+  JSON.stringify({
+    first_page_kb: firstPage,
+    interactive_ms: median(interactive),
+    seen_p95_ms: p95(seen),
+    arriving_fps: arriving.fps,
+    arriving_frame_p95_ms: arriving.p95,
+    scrolling_fps: scrolling.fps,
+    scrolling_frame_p95_ms: scrolling.p95,
+    history_mb: after - before,
+    messages: MESSAGES,
+  }),
+);
