@@ -2,6 +2,7 @@
 //!
 //! Invariant: a funded job has its whole budget in escrow, which nothing else can spend.
 
+use std::iter;
 use std::sync::Arc;
 
 use crate::commands::command::{Command, Done};
@@ -127,8 +128,14 @@ impl Context<'_> {
         else {
             return Ok(());
         };
+        let job = Pipeline::job(pipeline.uid, pipeline.step + 1);
+        if self.maybe_job(job)?.is_some() {
+            let why = "the id of its next job is that of another job";
+            before.pipeline = Some(Pipeline { stopped: Some(why.into()), ..pipeline });
+            return Ok(());
+        }
         let asked = Request {
-            job: Pipeline::job(pipeline.uid, pipeline.step + 1),
+            job,
             agent: step.agent,
             orchestrator: before.orchestrator,
             skill: step.skill.clone(),
@@ -300,9 +307,13 @@ impl Context<'_> {
 }
 
 fn check(asked: &Request) -> Result<(), Refusal> {
-    crate::model::registry::check_skill_name(&asked.skill)?;
+    let later = || asked.pipeline.iter().flat_map(|pipeline| &pipeline.rest);
+    for skill in iter::once(&asked.skill).chain(later().map(|step| &step.skill)) {
+        crate::model::registry::check_skill_name(skill)?;
+    }
     let [least, most] = limits::JOB_TIMEOUTS_MS;
-    if !(least..=most).contains(&asked.timeout_ms) {
+    let timeouts = iter::once(asked.timeout_ms).chain(later().map(|step| step.timeout_ms));
+    if timeouts.into_iter().any(|timeout| !(least..=most).contains(&timeout)) {
         let spans = limits::spans(least, most);
         return Err(Refusal::invalid(format!("timeout_ms is {spans}")));
     }

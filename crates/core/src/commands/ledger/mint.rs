@@ -76,8 +76,8 @@ impl Context<'_> {
             None => self.facts.transfer(uid)?,
         };
         let Some(known) = known else { return Ok(None) };
-        let is_same = (&known.from, &known.to, known.amount, known.job)
-            == (&asked.from, &asked.to, asked.amount, asked.job);
+        let is_same = (&known.from, &known.to, known.amount, known.job, &known.memo)
+            == (&asked.from, &asked.to, asked.amount, asked.job, &asked.memo);
         if !is_same {
             let why = "this transfer_id was used for another transfer; use a new one";
             return Err(Refusal::new(Code::Conflict, why).into());

@@ -198,8 +198,8 @@ impl Job {
             let job = job.clone();
             let parties = (job.hirer_owner, job.orchestrator, job.agent);
             let money = (job.budget, job.payment, job.payment_identifier);
-            let way = (job.callback, job.evaluation.map(|e| e.by));
-            (parties, job.skill, money, job.input, way)
+            let way = (job.callback, job.evaluation.map(|e| (e.by, e.within_ms)));
+            (parties, job.skill, money, job.input, way, job.deadline_at.since(job.made_at))
         };
         asked(self) == asked(other)
     }

@@ -8,10 +8,12 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::job::{self, Job, JobState, Payment, Step};
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::limits;
+use chorus_core::model::registry::owner_of;
 use chorus_wire::registry::{NewPipeline, Pipeline, PipelineStep, ResultStatus};
 
 use super::agents::{AgentService, must_not_be_negative};
-use super::jobs::{JobService, data, may_see};
+use super::jobs::{JobService, data};
+use super::ledger::sees_everything;
 use super::steps::input;
 use crate::auth::Caller;
 use crate::services::clock::HostClock;
@@ -113,7 +115,10 @@ impl PipelineService {
         };
         let mut jobs: Vec<Arc<Job>> = self.reads.read(read).await?;
         jobs.retain(|job| job.pipeline.as_ref().is_some_and(|p| p.uid == uid));
-        let visible = jobs.first().is_some_and(|job| may_see(caller, job));
+        // Whoever does a step has its input, and is not shown what the others get and make.
+        let mine = owner_of(&caller.member);
+        let visible =
+            jobs.first().is_some_and(|job| sees_everything(caller) || job.hirer_owner == mine);
         let last = jobs.last().filter(|_| visible).cloned();
         let last = last.ok_or_else(|| Refusal::not_found("pipeline"))?;
         let place = last.pipeline.clone().ok_or_else(|| Refusal::not_found("pipeline"))?;

@@ -71,6 +71,36 @@ async fn each_step_begins_with_what_the_steps_before_have_made() {
     assert_eq!(host.get(&other, &path).await.refused(404), "NOT_FOUND");
 }
 
+// covers: REG-30, REG-62
+#[tokio::test]
+async fn a_step_takes_nobodys_job_away() {
+    let host = TestHost::open().await;
+    let sellers = sellers(&host).await;
+    let (operator, buyer) = (host.operator(), host.token("buyer").await);
+    let mallory = host.token("mallory").await;
+    for owner in ["buyer", "mallory"] {
+        let mint = format!("/accounts/{owner}/mint");
+        host.post(&operator, &mint, json!({"amount": 10})).await.ok();
+    }
+    // The second step of the pipeline would have this id.
+    let job = "f81d4fae-7dec-11d0-a765-00a0c91e6b02";
+    let asked = json!({"job_id": job, "agent_id": sellers[1].1, "skill_name": "translate",
+        "input_data": {"text": "a", "to": "de"}, "budget": 5});
+    host.post(&buyer, "/jobs", asked).await.ok();
+    let step = json!({"agent_id": sellers[0].1, "skill_name": "summarize", "fraction": 0.5});
+    let pipeline = json!({"pipeline_id": PIPELINE, "context": {"text": "x"}, "budget": 1,
+        "steps": [step, step]});
+    host.post(&mallory, "/pipelines", pipeline).await.ok();
+    let path = format!("/pipelines/{PIPELINE}");
+    assert_eq!(host.get(&sellers[0].0, &path).await.refused(404), "NOT_FOUND", "a worker");
+    deliver(&host, &sellers[0], json!({"summary": "short"})).await;
+    let stopped = host.get(&mallory, &path).await.ok();
+    assert_eq!((&stopped["status"], &stopped["paid"]), (&json!("FAILURE"), &json!(0.2)));
+    assert!(stopped["error_message"].as_str().unwrap().contains("another job"), "{stopped}");
+    let kept = host.get(&buyer, &format!("/jobs/{job}")).await.ok();
+    assert_eq!((&kept["hirer"], &kept["held"]), (&json!("buyer"), &json!(5)));
+}
+
 // covers: REG-62
 #[tokio::test]
 async fn a_step_that_cannot_be_asked_for_ends_the_pipeline() {
@@ -101,6 +131,12 @@ async fn a_step_that_cannot_be_asked_for_ends_the_pipeline() {
         bad[field] = value;
         let refused = host.post(&buyer, "/pipelines", bad).await;
         assert_eq!(refused.refused(400), "VALIDATION_ERROR", "{field}");
+    }
+    for timeout in [-1, 0, 5, 604_800_001, 1_000_000_000_000_000_i64] {
+        let mut bad = asked(json!({}));
+        bad["pipeline_id"] = json!(JOB);
+        bad["steps"][1]["timeout_ms"] = json!(timeout);
+        assert_eq!(host.post(&buyer, "/pipelines", bad).await.refused(400), "VALIDATION_ERROR");
     }
     let mut bad = asked(json!({}));
     bad["pipeline_id"] = json!(JOB);
