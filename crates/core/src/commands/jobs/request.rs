@@ -312,8 +312,8 @@ fn check(asked: &Request) -> Result<(), Refusal> {
         crate::model::registry::check_skill_name(skill)?;
     }
     let [least, most] = limits::JOB_TIMEOUTS_MS;
-    let timeouts = iter::once(asked.timeout_ms).chain(later().map(|step| step.timeout_ms));
-    if timeouts.into_iter().any(|timeout| !(least..=most).contains(&timeout)) {
+    let mut timeouts = iter::once(asked.timeout_ms).chain(later().map(|step| step.timeout_ms));
+    if timeouts.any(|timeout| !(least..=most).contains(&timeout)) {
         let spans = limits::spans(least, most);
         return Err(Refusal::invalid(format!("timeout_ms is {spans}")));
     }
