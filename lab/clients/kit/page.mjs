@@ -13,7 +13,6 @@ const foreign = [];
 const problems = [];
 
 async function visit(options = {}) {
-  // The policy of the page forbids scripts of others; axe is one.
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT);
@@ -251,11 +250,22 @@ const cases = {
     assert.equal(await page.getByText('line 1', { exact: true }).count(), 1);
     await page.keyboard.press('G');
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
+    // A link shows its message; whoever reads on from there is not taken back.
+    const linked = await page.locator('.message', { hasText: 'line 600' }).getAttribute('data-event');
+    await page.goto(`${CHORUS_URL}/app/inbox`);
+    await page.goto(`${CHORUS_URL}/app/c/${ops}#${linked}`);
+    await page.locator(`.message.selected[data-event="${linked}"]`).waitFor();
+    for (let n = 0; n < 12; n += 1) {
+      await scroller.evaluate((element) => element.scrollBy(0, -900));
+      await page.waitForTimeout(100);
+    }
+    assert.equal(await page.locator(`[data-event="${linked}"]`).count(), 0);
   },
 
   // WCAG 2.2 AA, by axe: every screen in both themes and at phone width.
   async accessible() {
     const found = [];
+    // The policy of the page forbids scripts of others, and axe is one.
     for (const colorScheme of ['light', 'dark']) {
       for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
         const page = await signInAgain({ colorScheme, viewport, bypassCSP: true });

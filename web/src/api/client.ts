@@ -31,9 +31,7 @@ function withQuery(path: string, query: Query = {}): string {
 async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { ...PAGE_HEADERS }, credentials: 'same-origin' };
   if (signal !== undefined) init.signal = signal;
-  if (body instanceof Blob) {
-    init.body = body;
-  } else if (body !== undefined) {
+  if (body !== undefined) {
     init.body = JSON.stringify(body);
     (init.headers as Record<string, string>)['Content-Type'] = 'application/json';
   }

@@ -26,7 +26,7 @@ export class LiveStream {
   private readonly handlers: LiveHandlers;
   private failures = 0;
   private abort: AbortController | undefined;
-  private isClosed = false;
+  private isOver = false;
 
   constructor(handlers: LiveHandlers) {
     this.handlers = handlers;
@@ -34,18 +34,13 @@ export class LiveStream {
   }
 
   async run(): Promise<void> {
-    while (!this.isClosed) {
+    while (!this.isOver) {
       await this.once();
       this.handlers.state(false);
       const wait = WAITS_MS[Math.min(this.failures, WAITS_MS.length - 1)] ?? 5_000;
       this.failures += 1;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.abort?.abort();
   }
 
   private async once(): Promise<void> {
@@ -56,7 +51,7 @@ export class LiveStream {
       const headers = { ...PAGE_HEADERS, Accept: 'text/event-stream' };
       const answer = await fetch('/v1/live', { headers, credentials: 'same-origin', signal: abort.signal });
       if (answer.status === 401) {
-        this.isClosed = true;
+        this.isOver = true;
         this.handlers.signedOut();
         return;
       }
