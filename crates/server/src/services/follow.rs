@@ -31,6 +31,17 @@ pub(crate) struct Item {
     pub json: Arc<str>,
 }
 
+/// Something that is followed.
+pub(crate) trait Followed: Send + 'static {
+    /// The next thing to show; none when it is over: the host stops, the caller's token has ended, or it may no longer
+    /// see what it follows. May be dropped while it waits.
+    fn next(&mut self) -> impl Future<Output = Option<Item>> + Send;
+    /// What can be shown without waiting.
+    fn ready(&mut self) -> Option<Item>;
+    /// Whether the caller may still follow; its token may have ended while nothing was said.
+    fn still_valid(&self) -> bool;
+}
+
 pub(crate) struct Follower {
     log: Arc<EventLog>,
     caller: Caller,
@@ -75,10 +86,8 @@ impl EventLog {
     }
 }
 
-impl Follower {
-    /// The next thing to show; none when the stream is over: the host stops, or the caller may no longer see
-    /// the conversation. May be dropped while it waits.
-    pub(crate) async fn next(&mut self) -> Option<Item> {
+impl Followed for Follower {
+    async fn next(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.ready() {
                 return Some(item);
@@ -121,17 +130,11 @@ impl Follower {
         }
     }
 
-    fn is_gone(&self, seq: Seq) -> bool {
-        self.log.gone.holds(EventRef { conversation: self.conversation.key, seq })
-    }
-
-    /// Whether the caller may still follow; its token may have ended while nothing was said.
-    pub(crate) fn still_valid(&self) -> bool {
+    fn still_valid(&self) -> bool {
         self.log.identity.still_valid(&self.caller)
     }
 
-    /// What was read and not yet shown.
-    pub(crate) fn ready(&mut self) -> Option<Item> {
+    fn ready(&mut self) -> Option<Item> {
         let first = self.ready.front()?.seq;
         if self.gone_times != self.log.gone.times() {
             // Something was erased since: it is read again, as it is now.
@@ -140,6 +143,12 @@ impl Follower {
             self.behind = true;
         }
         self.ready.pop_front()
+    }
+}
+
+impl Follower {
+    fn is_gone(&self, seq: Seq) -> bool {
+        self.log.gone.holds(EventRef { conversation: self.conversation.key, seq })
     }
 
     async fn catch_up(&mut self) -> Result<(), Refusal> {

@@ -19,7 +19,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::follow::{Item, PAGE};
+use super::follow::{Followed, Item, PAGE};
 use super::log::EventLog;
 use crate::auth::Caller;
 use crate::dispatch::feed::{Everywhere, Live};
@@ -128,10 +128,8 @@ impl EventLog {
     }
 }
 
-impl LiveFollower {
-    /// The next thing to show; none when the stream is over: the host stops, or the caller's token has ended. May be
-    /// dropped while it waits.
-    pub(crate) async fn next(&mut self) -> Option<Item> {
+impl Followed for LiveFollower {
+    async fn next(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.ready() {
                 return Some(item);
@@ -172,13 +170,11 @@ impl LiveFollower {
         }
     }
 
-    /// Whether the caller may still follow; its token may have ended while nothing was said.
-    pub(crate) fn still_valid(&self) -> bool {
+    fn still_valid(&self) -> bool {
         self.log.identity.still_valid(&self.caller)
     }
 
-    /// What was read and not yet shown.
-    pub(crate) fn ready(&mut self) -> Option<Item> {
+    fn ready(&mut self) -> Option<Item> {
         if let Some(item) = self.news.pop_front() {
             return Some(item);
         }
@@ -195,7 +191,9 @@ impl LiveFollower {
         }
         self.read.entries.pop_front().map(|(_, item)| item)
     }
+}
 
+impl LiveFollower {
     fn take(&mut self, said: Everywhere) {
         match said {
             Everywhere::In(key, live) => match self.seen.get_mut(&key) {

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until};
 use super::Asking;
 use crate::services::App;
 use crate::services::alike::{GETS_THREAD, READS};
-use crate::services::follow::Follower;
+use crate::services::follow::{Followed, Follower};
 
 /// Resources of one page of the list.
 const PAGE: usize = 200;

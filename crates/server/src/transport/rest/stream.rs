@@ -8,51 +8,12 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::services::follow::{Follower, Item};
-use crate::services::live::LiveFollower;
+use crate::services::follow::{Followed, Item};
 
 /// A comment is sent when nothing else was for this long; followers take three missed for a broken connection.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Bytes of one chunk, once several events wait.
 const CHUNK_BYTES: usize = 64 * 1024;
-
-/// Something that is followed.
-pub(super) trait Followed: Send + 'static {
-    /// The next thing to show; none when it is over. May be dropped while it waits.
-    fn next(&mut self) -> impl Future<Output = Option<Item>> + Send;
-    /// What can be shown without waiting.
-    fn ready(&mut self) -> Option<Item>;
-    /// Whether the caller may still follow.
-    fn still_valid(&self) -> bool;
-}
-
-impl Followed for Follower {
-    async fn next(&mut self) -> Option<Item> {
-        self.next().await
-    }
-
-    fn ready(&mut self) -> Option<Item> {
-        self.ready()
-    }
-
-    fn still_valid(&self) -> bool {
-        self.still_valid()
-    }
-}
-
-impl Followed for LiveFollower {
-    async fn next(&mut self) -> Option<Item> {
-        self.next().await
-    }
-
-    fn ready(&mut self) -> Option<Item> {
-        self.ready()
-    }
-
-    fn still_valid(&self) -> bool {
-        self.still_valid()
-    }
-}
 
 /// Whether a stream is asked for, and not one answer.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
