@@ -78,7 +78,8 @@ pub(crate) fn install() -> Result<(), String> {
 pub(crate) fn tests() -> Result<(), String> {
     let filter = filter(|file| repo::root().join(HOME).join(file).is_file())?;
     let cluster = Cluster::start(Durability::Quick, &[])?;
-    let run = [&["nextest", "run", "-E", &filter][..], &step::WORKSPACE].concat();
+    let at_once = step::at_once();
+    let run = [&["nextest", "run", &at_once, "-E", &filter][..], &step::WORKSPACE].concat();
     let mut command = step::command(repo::cargo(), &run);
     command.env("CHORUS_TEST_ENGINE", "postgres");
     command.env("CHORUS_TEST_POSTGRES", cluster.url("postgres"));

@@ -61,6 +61,13 @@ pub(crate) fn build_host() -> Result<(), String> {
     build_release(&["chorus", "chorus-lab"])
 }
 
+/// How many tests of the quick suites run at once: twice the cores, because they wait for commits and
+/// for each other's processes for about half of their time.
+pub(crate) fn at_once() -> String {
+    let cores = thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    format!("--test-threads={}", 2 * cores)
+}
+
 /// Builds packages of the workspace in release, with cargo's own words on standard error.
 pub(crate) fn build_release(packages: &[&str]) -> Result<(), String> {
     let mut args = vec!["build", "--release", "--locked", "--quiet"];

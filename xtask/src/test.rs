@@ -114,7 +114,8 @@ fn tests() -> Result<(), String> {
         let run = ["test", "--exclude", "chorus-lab", "--exclude", "chorus-clients"];
         return step::cargo(&[&run[..], &step::WORKSPACE].concat());
     }
-    step::cargo(&[&["nextest", "run"][..], &step::WORKSPACE].concat())?;
+    let at_once = step::at_once();
+    step::cargo(&[&["nextest", "run", &at_once][..], &step::WORKSPACE].concat())?;
     let listed = listed_tests()?;
     let missing: Vec<String> =
         tidy::covering_tests()?.into_iter().filter(|test| !listed.contains(test)).collect();
