@@ -34,6 +34,16 @@ describe('rows', () => {
     expect(texts(whole)).toEqual(['text 1', 'text 4', 'text 3']);
   });
 
+  it('can be let go of, and come back', () => {
+    const rows = new Rows();
+    rows.take([event(1), event(2), event(3)]);
+    rows.keep((row) => row.seq > 1);
+    expect(texts(rows)).toEqual(['text 2', 'text 3']);
+    expect(rows.get('evt_1')).toBeUndefined();
+    rows.take([event(1)]);
+    expect(texts(rows)).toEqual(['text 1', 'text 2', 'text 3']);
+  });
+
   it('keep who was told when the answer to a post comes after its entry', () => {
     const rows = new Rows();
     rows.take([event(1, 'message_posted', { told: [{ member: 'scout' }] as never })]);

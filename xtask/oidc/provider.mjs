@@ -1,5 +1,6 @@
 // A real OpenID provider on loopback, for the test of foreign issuers: `node provider.mjs PORT` makes new keys at every
-// start, prints its address, and gives the client `bot` a JWT for its credentials.
+// start, prints its address, gives the client `bot` a JWT for its credentials, and signs anybody in under any name for the
+// client `page`, which is sent back to any host's `/signin/back`.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
@@ -14,13 +15,18 @@ server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
     clients: [{
       client_id: 'bot', client_secret: 'of-the-test', grant_types: ['client_credentials'],
       redirect_uris: [], response_types: [],
+    }, {
+      client_id: 'page', client_secret: 'of the page & more', redirect_uris: ['http://127.0.0.1/signin/back'],
     }],
+    pkce: { required: () => true },
+    cookies: { keys: ['of-the-test'] },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     extraTokenClaims: (context) => {
       const role = context.oidc.body?.role;
       return role ? { role } : undefined;
     },
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -33,6 +39,7 @@ server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
       },
     },
   });
+  provider.Client.prototype.redirectUriAllowed = (uri) => uri.endsWith('/signin/back');
   server.on('request', provider.callback());
   console.log(issuer);
 });

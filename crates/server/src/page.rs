@@ -56,6 +56,26 @@ pub(crate) fn sign_in(workspace: &str) -> String {
     page("Chorus: sign in", &body)
 }
 
+/// How somebody gets in who has no link: through an issuer, where the settings name one.
+pub(crate) fn ways_to_sign_in<'a>(
+    workspace: &str,
+    issuers: impl Iterator<Item = &'a str>,
+) -> String {
+    let links: String = issuers
+        .map(|name| {
+            let shown = escape(name);
+            format!("<p><a href=\"/signin/with/{shown}\">Sign in with {shown}</a></p>")
+        })
+        .collect();
+    let body = format!(
+        "<h1>Sign in</h1><p class=sub>to {}</p>{links}\
+         <p>Or type <code>chorus signin</code> where you are signed in already, and open the link that it \
+         prints. Who is new here asks for an invitation.</p>",
+        escape(workspace)
+    );
+    page("Chorus: sign in", &body)
+}
+
 /// What an invitation shows.
 pub(crate) struct Invitation<'a> {
     pub workspace: &'a str,

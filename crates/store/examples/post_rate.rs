@@ -89,6 +89,7 @@ fn post_on(writer: Writer, room: Uid, posts: Arc<AtomicU64>) {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
+        left_out: Vec::new(),
     };
     writer.submit(person(), post, drawn(), move |answer| {
         if answer.is_ok() {

@@ -25,6 +25,7 @@ pub(crate) static JOB: Table = Table::new(
         "state",
         "made_at",
         "due_at",
+        "contested",
         "packed",
     ],
 );
@@ -49,9 +50,15 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, job: &Job) -> Result<()> {
             job.state.code().into(),
             job.made_at.0.into(),
             job.due().map(|due| due.0).into(),
+            i64::from(is_contested(job)).into(),
             (&*packed).into(),
         ],
     )
+}
+
+/// An operator is to decide about it.
+fn is_contested(job: &Job) -> bool {
+    job.dispute.as_ref().is_some_and(|dispute| dispute.decided.is_none())
 }
 
 pub(crate) fn get(db: &dyn Db, workspace: i64, job: Uid) -> Result<Option<Arc<Job>>> {
@@ -91,6 +98,8 @@ pub(crate) fn asked(db: &dyn Db, workspace: i64) -> Result<Vec<Job>> {
 #[derive(Clone, Debug)]
 pub enum JobsOf {
     Everybody,
+    /// Those of everybody that are contested, and not decided about.
+    Contested,
     /// Those that an owner has asked for.
     Hirer(String),
     /// Those that agents of an owner are to do.
@@ -109,9 +118,10 @@ pub(crate) fn page(
     let job = job.to_be_bytes();
     let (workspace, at, limit) = (workspace.into(), at.into(), (limit as u64).into());
     let (of, owner) = match of {
-        JobsOf::Everybody => {
+        JobsOf::Everybody | JobsOf::Contested => {
+            let which = if matches!(of, JobsOf::Contested) { "AND contested = 1" } else { "" };
             let sql = format!(
-                "{} WHERE workspace = $1 AND (made_at, job) < ($2, $3) \
+                "{} WHERE workspace = $1 {which} AND (made_at, job) < ($2, $3) \
                  ORDER BY made_at DESC, job DESC LIMIT $4",
                 JOB.select()
             );
@@ -136,7 +146,7 @@ pub(crate) fn after(db: &dyn Db, workspace: i64, job: Uid, limit: usize) -> Resu
 }
 
 fn read(row: &dyn Row) -> Result<Job> {
-    let (id, job) = (uid(row, 1)?, codec::read_job(row.blob(8)?)?);
+    let (id, job) = (uid(row, 1)?, codec::read_job(row.blob(9)?)?);
     if job.uid != id {
         return Err(Error::corrupt(format!("the job {id:?} is another")));
     }
@@ -151,7 +161,10 @@ fn check(whole: &Whole<'_>, report: &mut Report) -> Result<()> {
         let found = read(row).ok();
         let fits = |job: &Job| {
             let (state, due) = (row.int::<u8>(5).ok(), row.maybe_int::<i64>(7).ok().flatten());
-            state == Some(job.state.code()) && due == job.due().map(|due| due.0)
+            let contested = row.int::<i64>(8).is_ok_and(|contested| contested == 1);
+            state == Some(job.state.code())
+                && due == job.due().map(|due| due.0)
+                && contested == is_contested(job)
         };
         let what = match &found {
             None => "cannot be read",

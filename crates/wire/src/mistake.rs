@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 /// Words of serde for types of Rust, and what they are in JSON.
-const WORDS: [(&str, &str); 14] = [
+const WORDS: [(&str, &str); 16] = [
     ("internally tagged enum ", "an object, "),
     ("adjacently tagged enum ", "an object, "),
     ("untagged enum ", "one of the forms of "),
@@ -17,6 +17,8 @@ const WORDS: [(&str, &str); 14] = [
     ("expected u32", "expected a whole number from 0"),
     ("expected u64", "expected a whole number from 0"),
     ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
+    ("expected any valid JSON value", "expected JSON"),
     ("invalid digit found in string", "it is no whole number from 0"),
 ];
 

@@ -124,7 +124,9 @@ const post = (from, count, rate) =>
         for (let n = next++; n < count; n = next++) {
           await pace(n);
           const body = JSON.stringify({ conversation, text: `line ${from + n} of a long history`, idempotency_key: `l${from + n}` });
-          const answer = await fetch('/v1/messages', { method: 'POST', headers, body });
+          // The key makes it one message, however often a connection ends before the answer.
+          const send = () => fetch('/v1/messages', { method: 'POST', headers, body });
+          const answer = await send().catch(send);
           if (!answer.ok) throw new Error(await answer.text());
         }
       };
@@ -147,13 +149,17 @@ await reader.waitForTimeout(1_000);
 await reader.reload();
 await reader.waitForSelector('.message');
 const before = await memory();
-const scrolling = await frames(reader, async () => {
-  const scroller = reader.locator('.scroller');
-  for (let n = 0; n < 20_000; n += 1) {
-    const top = await scroller.evaluate((element) => (element.scrollBy(0, -240), element.scrollTop));
-    if (top === 0 && (await reader.getByText('line 0 of a long history', { exact: true }).count())) break;
-  }
-});
+const scrolling = await frames(reader, () =>
+  reader.evaluate(async () => {
+    const scroller = document.querySelector('.scroller');
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const isThere = () => [...document.querySelectorAll('.message .markdown')].some((one) => one.textContent.trim() === 'hello');
+    while (!(scroller.scrollTop === 0 && isThere())) {
+      scroller.scrollBy(0, -600);
+      await frame();
+    }
+  }),
+);
 const after = await memory();
 await browser.close();
 process.stdout.write(

@@ -56,6 +56,19 @@ async function channelNamed(title) {
 const post = (conversation, text, key, more = {}) =>
   asAgent('POST', '/v1/messages', { conversation, text, idempotency_key: key, ...more });
 
+/** In the page: what the host answers. */
+const ask = async (path) => (await fetch(path, { headers: { 'X-Chorus-Page': '1' } })).json();
+
+/** In the page: lines from one number to another. */
+async function postMany([conversation, from, to]) {
+  for (let n = from; n <= to; n += 1) {
+    const body = JSON.stringify({ conversation, text: `line ${n}`, idempotency_key: `line-${n}` });
+    const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+    const answer = await fetch('/v1/messages', { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+}
+
 const cases = {
   // A stranger with nothing but the link.
   async 'first-visit'() {
@@ -98,6 +111,67 @@ const cases = {
     // A name that is nobody's is said before it is sent.
     await page.fill('#composer', '@scoutt hello');
     await page.locator('.before', { hasText: '@scoutt is nobody here' }).waitFor();
+  },
+
+  // One of two is left out, and put back: the preview, the message and why agree.
+  async 'leave-out'() {
+    const page = await signIn();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    const ask = '@scout @runaway who knows?';
+    await page.fill('#composer', ask);
+    const chip = (name) => page.locator('.before .chip', { hasText: name });
+    await chip('runaway').and(page.locator('.must')).waitFor();
+    await page.getByRole('button', { name: 'Leave runaway out' }).click();
+    await chip('runaway').and(page.locator('.out')).waitFor();
+    await page.getByRole('button', { name: 'Tell runaway again' }).click();
+    await chip('runaway').and(page.locator('.must')).waitFor();
+    // By keyboard, in the order in which they stand there.
+    const first = (await page.locator('.before .chip').first().textContent()).includes('scout') ? 'scout' : 'runaway';
+    await page.press('#composer', first === 'runaway' ? 'Alt+1' : 'Alt+2');
+    await chip('runaway').and(page.locator('.out')).waitFor();
+    await chip('scout').and(page.locator('.must')).waitFor();
+    await page.press('#composer', 'Enter');
+    await page.locator('.message', { hasText: 'it is red' }).waitFor();
+    assert.equal(await page.locator('.before .chip').count(), 0, 'the next message leaves nobody out');
+    await page.locator('.message', { hasText: ask }).first().click();
+    await page.keyboard.press('w');
+    const why = page.getByRole('complementary', { name: 'Why' });
+    await why.locator('.told-one', { hasText: 'runaway' }).getByText('left out').waitFor();
+    const { body } = await asAgent('GET', '/v1/deliveries?state=all');
+    assert.deepEqual(body.deliveries, [], 'the agent was told nothing');
+  },
+
+  // An agent is hired from the composer; its result is contested, and an operator pays it back.
+  async hire() {
+    const page = await signIn();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    await say(page, '/hire @translator');
+    const dialog = page.getByRole('dialog', { name: 'Hire an agent' });
+    await dialog.getByRole('textbox', { name: 'text' }).fill('hello');
+    await dialog.getByLabel('At the most').fill('0.50');
+    await dialog.getByRole('button', { name: 'Hire' }).click();
+    await dialog.getByText('Completed').waitFor();
+    await dialog.getByText('hallo').waitFor();
+    await dialog.getByText('0.05 paid of 0.50').waitFor();
+    assert.match(await dialog.locator('details pre').textContent(), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+    await dialog.getByRole('button', { name: 'All jobs' }).click();
+    const row = page.locator('tr', { hasText: 'translate_text' });
+    page.once('dialog', (asked) => void asked.accept('Not what I meant.'));
+    await row.getByRole('button', { name: 'Contest' }).click();
+    await page.getByText('Contested. An operator decides.').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    const item = page.locator('.item.dispute', { hasText: 'Not what I meant.' });
+    await item.getByRole('button', { name: /Pay it back/ }).click();
+    await page.getByText('Say why: both sides read it.').waitFor();
+    await item.getByLabel('Why').fill('It is rude.');
+    await item.getByRole('button', { name: /Pay it back/ }).click();
+    await page.getByText('Nothing waits for you.').waitFor();
+    const { body } = await asAgent('GET', '/agents/@translator/reputation');
+    assert.deepEqual(body.changes.map((change) => change.why), ['success', 'reversal']);
+    await page.goto(`${CHORUS_URL}/app/work/figures`);
+    await page.getByText(/Reputation of .*45\.5/).waitFor();
+    assert.equal(await page.locator('.plot svg').count(), 1);
   },
 
   // What an agent may only do once a person has agreed.
@@ -230,14 +304,7 @@ const cases = {
   async history() {
     const page = await signIn();
     const ops = await channelNamed('ops');
-    await page.evaluate(async (conversation) => {
-      for (let n = 1; n <= 600; n += 1) {
-        const body = JSON.stringify({ conversation, text: `line ${n}`, idempotency_key: `line-${n}` });
-        const headers = { 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
-        const answer = await fetch('/v1/messages', { method: 'POST', headers, body });
-        if (!answer.ok) throw new Error(await answer.text());
-      }
-    }, ops);
+    await page.evaluate(postMany, [ops, 1, 600]);
     await page.reload();
     await page.locator('.channels a', { hasText: 'ops' }).click();
     await page.locator('.message', { hasText: 'line 600' }).waitFor();
@@ -260,6 +327,123 @@ const cases = {
       await page.waitForTimeout(100);
     }
     assert.equal(await page.locator(`[data-event="${linked}"]`).count(), 0);
+    // Far back: what lies between is not read, what comes meanwhile is not mixed in, and one comes back.
+    await page.evaluate(postMany, [ops, 601, 3_200]);
+    const { body } = await asAgent('GET', `/v1/messages?conversation=${ops}&after_seq=0&limit=200`);
+    const old = body.messages.find((message) => message.text === 'line 20').event_id;
+    await page.goto(`${CHORUS_URL}/app/inbox`);
+    let reads = 0;
+    page.on('request', (request) => (reads += request.url().includes('/v1/events?') ? 1 : 0));
+    await page.goto(`${CHORUS_URL}/app/c/${ops}#${old}`);
+    await page.locator(`.message.selected[data-event="${old}"]`).waitFor();
+    assert.ok(reads <= 4, `${reads} pages were read`);
+    await post(ops, 'said meanwhile', 'meanwhile');
+    await page.waitForTimeout(300);
+    assert.equal(await page.locator('.message', { hasText: 'said meanwhile' }).count(), 0);
+    await page.getByRole('button', { name: /Newest messages/ }).click();
+    await page.locator('.message', { hasText: 'said meanwhile' }).waitFor();
+    // And by the way in between, with what is far let go of.
+    const shown = () => page.locator('.scroller').evaluate((element) => element.scrollHeight);
+    for (let tries = 0; tries < 600 && !(await page.getByText('line 20', { exact: true }).count()); tries += 1) {
+      await scroller.evaluate((element) => element.scrollBy(0, -3_000));
+      await page.waitForTimeout(20);
+    }
+    assert.equal(await page.getByText('line 20', { exact: true }).count(), 1);
+    const most = await shown();
+    await say(page, 'written far back');
+    await page.locator('.message', { hasText: 'written far back' }).waitFor();
+    assert.ok(most < 3_000 * 40, `${most} pixels are kept`);
+  },
+
+  // What the demo has played, step by step: what was said, who was told, and what came of it.
+  async demo() {
+    const page = await signIn();
+    const pane = page.locator('section.pane');
+    const open = async (title) => {
+      await page.locator('.channels a', { hasText: title }).first().click();
+      await pane.getByRole('heading', { name: title }).waitFor();
+    };
+    const message = (text) => pane.locator('.message', { has: page.locator('.markdown', { hasText: text }) });
+    const why = page.getByRole('complementary', { name: 'Why' });
+    /** Scrolls from the top until a message is drawn: only what is looked at is. */
+    const find = async (text) => {
+      const scroller = pane.locator('.scroller');
+      await scroller.evaluate((element) => element.scrollTo(0, 0));
+      for (let tries = 0; tries < 60; tries += 1) {
+        await page.waitForTimeout(40);
+        if (await message(text).count()) return message(text).first();
+        await scroller.evaluate((element) => element.scrollBy(0, 300));
+      }
+      throw new Error(`${text} is not in the page`);
+    };
+    /** Who was told of a message, with what each owed and what came of it, as its reasons say. */
+    const reasons = async (text) => {
+      await (await find(text)).click();
+      await page.keyboard.press('w');
+      await why.getByText('Who was told').waitFor();
+      const told = await why.locator('.told-one').allInnerTexts();
+      await page.keyboard.press('Escape');
+      return told;
+    };
+    /** How many messages of a conversation say it. */
+    const count = async (title, text) => {
+      const { channels } = await page.evaluate(ask, '/v1/channels');
+      const { id } = channels.find((channel) => channel.title === title);
+      const { messages } = await page.evaluate(ask, `/v1/messages?conversation=${id}&after_seq=0&limit=200`);
+      return messages.filter((message) => message.text?.includes(text)).length;
+    };
+    await open('ops');
+    // 1: by @handle, one alone.
+    let told = await reasons('@scout what is the deploy status?');
+    assert.equal(told.length, 1);
+    assert.match(told[0], /scout must respond[^]*mention[^]*responded/);
+    assert.equal(await count('ops', 'Deploy 42 is live'), 1);
+    // 2: three fragments, one answer.
+    told = await reasons('and update the docs?');
+    assert.match(told[0], /builder must respond[^]*continuation[^]*responded/);
+    assert.match((await reasons('@builder could you please'))[0], /superseded/);
+    assert.equal(await count('ops', 'Done: could you please rename the flag to dry_run, and update the docs?'), 1);
+    // 3: thanks are met with a signal.
+    assert.match((await reasons('Thanks, perfect!'))[0], /ack only[^]*acknowledged/);
+    await (await find('Thanks, perfect!')).locator('.reactions', { hasText: '👍' }).waitFor();
+    // 5: one of a role, and the other is said not to be.
+    told = await reasons('@reviewers could one of you review the parser change?');
+    assert.equal(told.length, 2);
+    assert.match(told.join('\n'), /builder may respond[^]*critic must not respond/);
+    // 6: the edit is what was answered.
+    await (await find('@critic please review module B.')).locator('.edited').waitFor();
+    assert.equal(await count('ops', 'Reviewed module A'), 0);
+    assert.equal(await count('ops', 'Reviewed module B'), 1);
+    // 7: killed in the middle of a turn, and answered once.
+    assert.match((await reasons('@scout please run the long check.'))[0], /scout must respond[^]*responded/);
+    assert.equal(await count('ops', 'The long check is done: 128 of 128 passed.'), 1);
+    // 4: ambient talk wakes nobody.
+    await open('random');
+    assert.deepEqual(await reasons('The soup place round the corner is open again.'), []);
+    // 8: a chain of agents ends, and a person is told.
+    await open('corner');
+    assert.equal(await count('corner', 'what comes after'), 12);
+    await page.keyboard.press('G');
+    await message('what comes after').last().locator('.told', { hasText: /operator/i }).waitFor();
+    // 9: three speak one after the other in a thread, and the last nods.
+    await open('design');
+    told = await reasons('@scout @builder @critic is the deploy as it should be?');
+    assert.equal(told.length, 3);
+    await (await find('@scout @builder @critic is the deploy as it should be?')).locator('.thread-link').click();
+    const thread = page.locator('aside', { hasText: 'Nothing of mine waits for it.' });
+    await thread.locator('.message', { hasText: 'Deploy 42 is live' }).locator('.reactions', { hasText: '👍' }).waitFor();
+    await page.keyboard.press('Escape');
+    // 10: one thread of a schedule, whose progress replaces itself.
+    await page.goto(`${CHORUS_URL}/app/work/threads`);
+    const progress = page.locator('tr', { hasText: '128 of 128 passed' });
+    await progress.waitFor();
+    assert.equal(await page.locator('tr', { hasText: '96 of 128 passed' }).count(), 0);
+    // 11: killed and back: both have answered once, in their order.
+    await page.goto(`${CHORUS_URL}/app/`);
+    await open('design');
+    told = await reasons('@builder, what do you think of the plan?');
+    assert.equal(told.length, 2);
+    for (const one of told) assert.match(one, /must respond[^]*responded/);
   },
 
   // WCAG 2.2 AA, by axe: every screen in both themes and at phone width.
@@ -269,7 +453,7 @@ const cases = {
     for (const colorScheme of ['light', 'dark']) {
       for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
         const page = await signInAgain({ colorScheme, viewport, bypassCSP: true });
-        for (const path of ['/app/', `/app/c/${await channelNamed('ops')}`, '/app/agents', '/app/agents/runaway', '/app/inbox', '/app/work', '/app/work/registry']) {
+        for (const path of ['/app/', `/app/c/${await channelNamed('ops')}`, '/app/agents', '/app/agents/runaway', '/app/inbox', '/app/work', '/app/work/registry', '/app/work/figures']) {
           await page.goto(CHORUS_URL + path);
           await page.waitForSelector('main');
           await page.waitForTimeout(400);

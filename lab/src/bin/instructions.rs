@@ -149,6 +149,7 @@ impl Asked {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         };
         self.ask(person(), post).map(drop)
     }

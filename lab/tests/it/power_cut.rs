@@ -181,6 +181,7 @@ fn post(room: Uid, n: u64) -> Post {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
+        left_out: Vec::new(),
     }
 }
 

@@ -4,12 +4,15 @@ import type { components } from '../../types/schema';
 type Schemas = components['schemas'];
 
 export type Agent = Schemas['Agent'];
+export type AgentForHire = Schemas['AgentForHire'];
 export type Approval = Schemas['Approval'];
 export type Asset = Schemas['Asset'];
 export type Channel = Schemas['Channel'];
 export type Cursor = Schemas['Cursor'];
 export type Delivery = Schemas['Delivery'];
+export type FoundAgent = Schemas['FoundAgent'];
 export type Hit = Schemas['Hit'];
+export type Job = Schemas['Job'];
 export type LogEvent = Schemas['Event'];
 export type Member = Schemas['Member'];
 export type Message = Schemas['Message'];

@@ -51,7 +51,7 @@ class App {
   async start(): Promise<void> {
     try {
       this.who = await api.get<Whoami>('/v1/whoami');
-      await Promise.all([this.people.load(), this.channels.load(), this.agents.load(), this.waiting.load()]);
+      await Promise.all([this.people.load(), this.channels.load(), this.agents.load(), this.loadWaiting()]);
       this.status = 'ready';
     } catch (error) {
       const isOut = error instanceof ApiError && error.status === 401;
@@ -73,6 +73,10 @@ class App {
         this.status = 'signed-out';
       },
     }).run();
+  }
+
+  loadWaiting(): Promise<void> {
+    return this.waiting.load(this.isOperator);
   }
 
   conversation(id: string): Conversation {
@@ -169,7 +173,7 @@ class App {
     }
     if (kinds.includes('deliveries')) this.soon('answering', () => this.answering.load());
     if (['approvals', 'deliveries', 'pauses', 'jobs'].some((kind) => kinds.includes(kind))) {
-      this.soon('waiting', () => this.waiting.load());
+      this.soon('waiting', () => this.loadWaiting());
     }
   }
 

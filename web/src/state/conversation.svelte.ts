@@ -1,10 +1,16 @@
-/** A conversation as far as it is loaded: a window of its log, its rows and its threads. */
+/** A conversation as far as it is loaded: a window of its log, its rows and its threads. The window
+ *  ends with the newest entry, unless the person has gone far back; then it follows the reading. */
 import { api } from '../api/client';
 import type { LogEvent, Message, Thread } from '../api/types';
 import { isAboutThreads, Rows, type Row } from './rows';
 
 const PAGE = 200;
 const RETRY_MS = 1_000;
+/** Further back than so many entries a window of its own is opened there. */
+const FAR = 5 * PAGE;
+/** So many messages of the main line are kept at the most; beyond that, only those next to what is read. */
+const MOST = 3_000;
+const KEPT = 2_000;
 
 export class Conversation {
   readonly id: string;
@@ -16,10 +22,12 @@ export class Conversation {
   error: string | undefined = $state();
   /** Every entry up to this seq was taken in. */
   last = $state(0);
+  /** The window ends here; with the newest entry, while nobody has gone back. */
+  private end: number | undefined = $state();
 
   private mainOf: readonly Row[] = [];
   private filtered: readonly Row[] = [];
-  private readonly log = new Rows();
+  private log = new Rows();
   /** Entries after this seq are loaded. */
   private first = 0;
   private opened: Promise<void> | undefined;
@@ -99,16 +107,91 @@ export class Conversation {
     if (this.log.take(events)) this.rows = this.log.all;
   }
 
-  /** Loads what is older until an event is there. */
+  /** Whether there is more after the last row, because the person has gone back. */
+  get isBehind(): boolean {
+    return this.end !== undefined;
+  }
+
+  /** Loads an event and what surrounds it; says whether it is there. */
   async reach(event: string): Promise<boolean> {
-    while (this.log.get(event) === undefined && !this.isWhole) await this.page();
+    if (this.log.get(event) !== undefined) return true;
+    try {
+      await this.reachSeq((await api.get<Message>(`/v1/messages/${event}`)).seq);
+    } catch {
+      return false;
+    }
     return this.log.get(event) !== undefined;
   }
 
-  /** Loads until the first message on or after a time. */
+  /** Loads the first message on or after a time, and what surrounds it. */
   async reachTime(time: string): Promise<string | undefined> {
-    while ((this.main[0]?.message.created_at ?? '') > time && !this.isWhole) await this.page();
+    let [before, after] = [0, Math.max(this.last, this.newest)];
+    while (before < after) {
+      const middle = Math.floor((before + after) / 2);
+      const { events } = await this.read(middle, 1);
+      const next = events[0];
+      if (next === undefined || next.created_at >= time) after = middle;
+      else before = next.seq;
+    }
+    await this.reachSeq(before + 1);
     return this.main.find((row) => row.message.created_at >= time)?.event;
+  }
+
+  private async reachSeq(seq: number): Promise<void> {
+    const isAfter = this.end !== undefined && seq > this.end;
+    if (isAfter || this.first - seq > FAR) return this.openAt(seq);
+    while (this.first >= seq && !this.isWhole) await this.page();
+  }
+
+  /** Begins anew around an entry that is far from what is loaded. */
+  private async openAt(seq: number): Promise<void> {
+    const first = Math.max(0, seq - PAGE / 2);
+    const { events, has_more } = await this.read(first, PAGE);
+    this.log = new Rows();
+    this.first = first;
+    this.isWhole = first === 0;
+    this.end = has_more ? Math.max(first, ...events.map((event) => event.seq)) : undefined;
+    this.log.take(events);
+    this.rows = this.log.all;
+  }
+
+  /** Loads what follows the window, until it ends with the newest entry again. */
+  async newer(): Promise<void> {
+    if (this.isLoading || this.end === undefined) return;
+    this.isLoading = true;
+    try {
+      const { events, has_more } = await this.read(this.end, PAGE);
+      this.end = has_more ? Math.max(this.end, ...events.map((event) => event.seq)) : undefined;
+      if (this.log.take(events)) this.rows = this.log.all;
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  /** Lets go of what is far from where the person reads: the oldest, or the newest. */
+  trim(whatIsFar: 'oldest' | 'newest'): void {
+    const main = this.main;
+    if (main.length <= MOST) return;
+    const isOldest = whatIsFar === 'oldest';
+    const edge = (isOldest ? main[main.length - KEPT] : main[KEPT - 1])?.seq ?? 0;
+    this.log.keep(({ message, seq }) => Boolean(message.thread_id) || (isOldest ? seq >= edge : seq <= edge));
+    if (isOldest) {
+      this.first = edge - 1;
+      this.isWhole = false;
+    } else {
+      this.end = edge;
+    }
+    this.rows = this.log.all;
+  }
+
+  /** Goes back to the newest entries. */
+  async toNewest(): Promise<void> {
+    if (this.end === undefined) return;
+    const head = Math.max(this.last, this.newest);
+    this.log = new Rows();
+    this.end = undefined;
+    this.opened = undefined;
+    await this.open(head);
   }
 
   /** The stream begins after this seq: what is missing until there is read, however often that fails. */
@@ -161,13 +244,21 @@ export class Conversation {
   }
 
   private show(events: readonly LogEvent[]): void {
-    if (this.log.take(events)) this.rows = this.log.all;
+    // Far back, what is new is not shown; what changes a message that is there is.
+    const here = events.filter((event) => event.message && this.isHere(event.message));
+    if (this.log.take(here)) this.rows = this.log.all;
     if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threadsSoon();
   }
 
   takeMessage(message: Message, told?: Row['told']): void {
+    if (!this.isHere(message)) return;
     this.log.takeMessage(message, told);
     this.rows = this.log.all;
+  }
+
+  /** Threads are shown whole, whatever the window of the main line is. */
+  private isHere(message: Message): boolean {
+    return this.end === undefined || message.seq <= this.end || Boolean(message.thread_id);
   }
 
   private threadsSoon(): void {
@@ -184,7 +275,7 @@ export class Conversation {
 
   /** Messages of a thread whose entries are older than the window. */
   async loadThread(thread: string): Promise<void> {
-    const { messages } = await api.get<{ messages: Message[] }>('/v1/messages', { thread, limit: 200 });
+    const { messages } = await api.get<{ messages: Message[] }>('/v1/messages', { conversation: this.id, thread, limit: 200 });
     for (const message of messages) {
       if (this.log.get(message.event_id) === undefined) this.log.takeMessage(message);
     }

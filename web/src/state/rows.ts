@@ -45,6 +45,11 @@ export class Rows {
     this.sort();
   }
 
+  /** Keeps only some of them. */
+  keep(isKept: (row: Row) => boolean): void {
+    this.sorted = this.sorted.filter((row) => isKept(row) || !this.byEvent.delete(row.event));
+  }
+
   private one(event: LogEvent): boolean {
     const message = event.message;
     if (!message || !ABOUT_MESSAGES.test(event.type)) return false;

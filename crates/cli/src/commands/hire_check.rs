@@ -55,7 +55,9 @@ fn payment(job: &Job) -> Result<Transfer> {
         to_owner: job.agent_owner.clone(),
         amount: due(job),
         job_id: Some(job.job_id.clone()),
+        currency: None,
         timestamp_utc: None,
+        version: None,
         memo: None,
     })
 }

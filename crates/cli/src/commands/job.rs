@@ -29,6 +29,9 @@ pub(crate) enum Args {
         /// Those of everybody; for operators and auditors
         #[arg(long)]
         all: bool,
+        /// Of those, only what is contested and not decided about
+        #[arg(long, requires = "all")]
+        disputed: bool,
         #[command(flatten)]
         page: Page,
     },
@@ -97,13 +100,18 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let client = context.target.client()?;
     let print = &context.print;
     match args {
-        Args::List { worker, all, page, .. } => {
+        Args::List { worker, all, disputed, page, .. } => {
             let side = match (worker, all) {
                 (true, _) => Side::Worker,
                 (_, true) => Side::All,
                 _ => Side::Hirer,
             };
-            let query = JobsQuery { side: Some(side), after: page.after, limit: page.limit };
+            let query = JobsQuery {
+                side: Some(side),
+                disputed: disputed.then_some(true),
+                after: page.after,
+                limit: page.limit,
+            };
             print.show(&client.jobs(&query).await?, list)
         }
         Args::Show(Named { job }) => {

@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// Name somebody without writing @; may be given again
     #[arg(long, value_name = "MEMBER")]
     mention: Vec<String>,
+    /// Leave this member out, whatever names it; may be given again
+    #[arg(long, value_name = "MEMBER")]
+    not_to: Vec<String>,
     /// The audience intended; lowers what is owed, never raises it
     #[arg(long, value_parser = word::<Directedness>)]
     directedness: Option<Directedness>,
@@ -96,6 +99,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             Some(_) => Some(Visibility::Ephemeral),
             None => args.visibility,
         },
+        not_to: args.not_to.into_iter().map(member).collect(),
         only: args.ephemeral.into_iter().flatten().map(member).collect(),
         metadata: args.metadata,
         ..NewMessage::default()

@@ -46,7 +46,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         to_owner: owner(&args.to).to_owned(),
         amount: args.amount,
         job_id: args.job,
+        currency: None,
         timestamp_utc: None,
+        version: None,
         memo: args.memo,
     };
     let made = client.transfer(&asked).await.map_err(|error| {

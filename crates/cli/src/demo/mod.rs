@@ -41,6 +41,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         stage = Stage::set(show) => stage?,
         stopped = serve::stopped() => return stopped,
     };
+    if !args.check {
+        let page = page(&stage).await?;
+        show.line(&format!("Watch it in a browser as well: {page}"))?;
+    }
     let played = tokio::select! {
         steps = script::play(&mut stage) => conclude(steps, &stage, began),
         stopped = serve::stopped() => stopped,
@@ -77,13 +81,22 @@ fn conclude(steps: Result<Vec<Step>>, stage: &Stage, began: Instant) -> Result {
     Err(Failure::new(Code::Internal, format!("the demo differs in step {}", differ.join(", "))))
 }
 
+/// A link that signs in to the page of the demo's host, once.
+async fn page(stage: &Stage) -> Result<String> {
+    Ok(stage.operator.sign_in_link().await?.url)
+}
+
 /// Keeps the room open for another terminal, until Ctrl-C.
 async fn stay(stage: &Stage, print: &Printer) -> Result {
     let program = std::env::args().next().unwrap_or_else(|| "chorus".to_owned());
     let data = stage.host.data();
     let data = data.display();
+    // A new one, since the host that gave the first was killed.
+    let page = page(stage).await?;
     let lines = [
-        format!("The room stays open at {}. From another terminal:", stage.url()),
+        format!("The room stays open. In a browser: {page}"),
+        String::new(),
+        "From another terminal:".to_owned(),
         String::new(),
         format!("  {program} tail --verbose --data {data}"),
         format!(
@@ -95,9 +108,9 @@ async fn stay(stage: &Stage, print: &Printer) -> Result {
         "Ctrl-C stops it and removes the folder.".to_owned(),
     ];
     if print.json {
-        print.json(
-            &serde_json::json!({ "url": stage.url(), "data": Path::new(&data.to_string()) }),
-        )?;
+        print.json(&serde_json::json!({
+            "url": stage.url(), "page": page, "data": Path::new(&data.to_string()),
+        }))?;
     }
     stage.show.line(&format!("\n{}\n", lines.join("\n")))?;
     serve::stopped().await

@@ -133,6 +133,9 @@ impl<'a> Candidates<'a> {
     /// Applies the rules in the order of design section 5. The first rule that applies to a member
     /// decides.
     fn collect(&mut self) {
+        for member in self.said.left_out {
+            self.add(*member, Rule::LeftOut);
+        }
         if let Some(only) = self.said.only {
             // An ephemeral message is meant for the members it is shown to, whatever its text
             // names.
@@ -229,8 +232,11 @@ impl<'a> Candidates<'a> {
             member.filter(|m| !m.removed).map(|m| &*m.handle)
         };
         let settings = self.people.flow;
-        let may_be_asked =
-            |m: MemberKey| directory.is_agent(m) && !self.room.has_left(m, saying.thread);
+        let may_be_asked = |m: MemberKey| {
+            directory.is_agent(m)
+                && !self.room.has_left(m, saying.thread)
+                && !said.left_out.contains(&m)
+        };
         let guess = || flow::guess(self.room.talk(), &saying, settings, present, may_be_asked);
         let flowed = said.flowed.unwrap_or_else(guess);
         self.flowed = flowed;
@@ -249,7 +255,9 @@ impl<'a> Candidates<'a> {
     fn ask_one(&mut self, one: MemberKey, meant: Option<Meant>) {
         let asks = matches!(self.said.intent, Intent::Question | Intent::Request | Intent::Blocker);
         let somebodys = meant.is_some_and(|m| m.confidence >= self.people.flow.somebodys)
-            || self.told.iter().any(|t| self.people.directory.is_agent(t.member));
+            || self.told.iter().any(|t| {
+                t.decision.rule != Rule::LeftOut && self.people.directory.is_agent(t.member)
+            });
         if asks && !somebodys && !says_nobody(self.said.stated) {
             self.add(one, Rule::AskedOne);
         }
@@ -309,7 +317,7 @@ impl<'a> Candidates<'a> {
         let decision = self.decision(member, rule);
         let of_its_own = decision.mode.tells()
             || decision.policy != Policy::MustNotRespond
-            || matches!(rule, Rule::RoleMentionOther | Rule::Left);
+            || matches!(rule, Rule::RoleMentionOther | Rule::Left | Rule::LeftOut);
         if of_its_own {
             self.told.push(Told { member, decision });
         }
@@ -331,7 +339,8 @@ impl<'a> Candidates<'a> {
             | Recipient
             | Delivered
             | Rule::RoleMention
-            | Rule::RoleMentionOther => rule,
+            | Rule::RoleMentionOther
+            | Rule::LeftOut => rule,
             _ if self.room.has_left(member, thread) => Left,
             _ => rule,
         }
@@ -407,7 +416,7 @@ fn directedness(rule: Rule) -> Directedness {
         | Rule::Claimed
         | Rule::HopLimit
         | Rule::BudgetSpent => Directedness::ToMyRole,
-        Rule::RepliedToOther | Rule::NamedOther => Directedness::ToOther,
+        Rule::RepliedToOther | Rule::NamedOther | Rule::LeftOut => Directedness::ToOther,
         Rule::AskedOne
         | Rule::AlwaysListen
         | Rule::Unaddressed

@@ -61,6 +61,8 @@ pub struct IncomingMessage<'a> {
     pub replied_to: Option<MemberKey>,
     pub recipient: Option<MemberKey>,
     pub mentions: &'a [MemberKey],
+    /// The members whom the sender leaves out, whatever else would tell them.
+    pub left_out: &'a [MemberKey],
     /// What the sender stated. It can lower an obligation but never raise one.
     pub stated: Option<Directedness>,
     /// It answers an `ack_only` event.
@@ -117,6 +119,7 @@ impl<'a> IncomingMessage<'a> {
             replied_to: replied.map(|event| event.actor),
             recipient: None,
             mentions: &[],
+            left_out: &[],
             stated: None,
             answers_ack: false,
             only: None,

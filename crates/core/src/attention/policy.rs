@@ -147,6 +147,7 @@ pub const MATRIX: &[Row] = &[
     row("Thread reply where this agent participates", ToMyRole, &[], &[], When::Always, (MayRespond, Notify, OWN)),
 
     // Addressed to somebody else.
+    row("Left out by the sender", ToOther, &[Rule::LeftOut], &[], When::Always, (MustNotRespond, Silent, LOW)),
     row("Agent message with no task", ToOther, &[Rule::RepliedToOther], QUIET, When::ByAgent, (MustNotRespond, ToolMailbox, LOW)),
     row("Reply to me that names another, in passing", ToOther, &[Rule::RepliedToOther], BACKGROUND, When::Always, (MustNotRespond, ToolMailbox, LOW)),
     row("Reply to me that names another", ToOther, &[Rule::RepliedToOther], &[], When::Always, (MayRespond, Notify, LOW)),

@@ -1,6 +1,6 @@
 //! What an approval is about, packed for its row.
 
-use super::form::Present;
+use super::form::{Present, Trailing};
 use super::stored::Stored;
 use super::{Corrupt, Reader, Result, Writer};
 use crate::model::approval::{Arguments, Asked};
@@ -51,6 +51,7 @@ record!(Post {
     mentions,
     directedness,
     audience,
+    left_out: Trailing,
 });
 
 record!(Idempotency { key, payload });

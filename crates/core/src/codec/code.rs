@@ -119,6 +119,7 @@ coded!(Rule {
     Delivered = 35,
     FlowPerhaps = 36,
     AnswerToQuestion = 37,
+    LeftOut = 38,
 });
 coded!(EndpointState { Active = 1, Paused = 2, Gone = 3 });
 coded!(Replies { Line = 1, Thread = 2 });

@@ -48,6 +48,8 @@ pub struct Post {
     /// What the sender states about the audience. It can lower an obligation but never raise one.
     pub directedness: Option<Directedness>,
     pub audience: Audience,
+    /// Members whom the sender leaves out: they may read it, and are not told of it.
+    pub left_out: Vec<MemberKey>,
 }
 
 /// Who can see a message.

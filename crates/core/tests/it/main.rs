@@ -28,6 +28,7 @@ mod flow;
 mod heartbeats;
 mod inboxes;
 mod leave;
+mod left_out;
 mod loops;
 mod matrix;
 mod members;

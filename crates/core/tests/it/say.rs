@@ -21,6 +21,7 @@ impl Say {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         })
     }
 

@@ -28,7 +28,8 @@ use crate::config::kind::Kind;
 #[derive(Default)]
 pub(super) struct Foreign(Vec<Trusted>);
 
-pub(super) struct Trusted {
+/// One of them.
+pub(crate) struct Trusted {
     name: String,
     settings: Issuer,
     /// Members for whom other issuers speak.
@@ -56,6 +57,11 @@ impl Foreign {
         self.0.iter().map(|trusted| trusted.settings.issuer.clone()).collect()
     }
 
+    /// The issuers through which people sign in to the page.
+    pub(super) fn for_sign_in(&self) -> impl Iterator<Item = &Trusted> {
+        self.0.iter().filter(|trusted| trusted.settings.client_id.is_some())
+    }
+
     /// Whose the token says it is, when that is somebody trusted. Nothing of it is believed yet.
     pub(super) fn of(&self, token: &str) -> Option<&Trusted> {
         #[derive(Deserialize)]
@@ -71,7 +77,27 @@ impl Foreign {
     }
 }
 
+/// What a token says whose signature and audience are right. It is not judged yet.
+pub(super) struct Opened {
+    typ: Option<String>,
+    pub(super) claims: Map<String, Value>,
+}
+
 impl Trusted {
+    /// Its name in the settings.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it calls itself.
+    pub(super) fn issuer(&self) -> &str {
+        &self.settings.issuer
+    }
+
+    pub(super) fn settings(&self) -> &Issuer {
+        &self.settings
+    }
+
     /// How long a token that was verified is not verified again: as long as its key may be withdrawn unnoticed.
     pub(super) fn trusted_for_ms(&self) -> i64 {
         self.settings.refresh.ms()
@@ -84,6 +110,18 @@ impl Trusted {
         workspace: &str,
         now: Timestamp,
     ) -> Result<Claims, Refusal> {
+        let opened = self.open(token, &self.settings.audience, now).await?;
+        self.must_be_for_calls(opened.typ.as_deref(), &opened.claims)?;
+        self.judge(&opened.claims, token, workspace, now)
+    }
+
+    /// The claims of a token that this issuer has signed for an audience.
+    pub(super) async fn open(
+        &self,
+        token: &str,
+        audience: &str,
+        now: Timestamp,
+    ) -> Result<Opened, Refusal> {
         let header = jsonwebtoken::decode_header(token).map_err(|e| {
             let none = unsigned(token);
             unauthorized(if none { token::UNSIGNED.to_owned() } else { token::why_not(&e) })
@@ -101,13 +139,12 @@ impl Trusted {
         validation.required_spec_claims.clear();
         validation.required_spec_claims.insert("aud".to_owned());
         validation.required_spec_claims.insert("iss".to_owned());
-        validation.set_audience(&[&self.settings.audience]);
+        validation.set_audience(&[audience]);
         validation.set_issuer(&[&self.settings.issuer]);
         let claims = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &validation)
             .map_err(|e| unauthorized(token::why_not(&e)))?
             .claims;
-        self.must_be_for_calls(header.typ.as_deref(), &claims)?;
-        self.judge(&claims, token, workspace, now)
+        Ok(Opened { typ: header.typ, claims })
     }
 
     /// Refuses what was not made for calling a service: an ID token tells an application who has signed in, and others
@@ -137,7 +174,8 @@ impl Trusted {
         Err(unauthorized(why))
     }
 
-    fn judge(
+    /// What the claims come to by the settings: for which member they speak, and with which role.
+    pub(super) fn judge(
         &self,
         claims: &Map<String, Value>,
         token: &str,

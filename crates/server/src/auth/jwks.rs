@@ -4,7 +4,6 @@
 //! Bounded: one fetch at a time, at most one in [`AGAIN_MS`], each in time and size.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
@@ -13,14 +12,11 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::unauthorized;
+use super::{fetch, unauthorized};
 use crate::config::issuers::Issuer;
 
 /// Between two fetches: an unknown key id costs the issuer no more than this.
 const AGAIN_MS: i64 = 30_000;
-const FETCH: Duration = Duration::from_secs(5);
-/// Largest set of keys in bytes; one with ten RSA keys has some ten KiB.
-const SET_BYTES: usize = 256 * 1024;
 
 pub(super) struct Published {
     url: String,
@@ -103,24 +99,7 @@ impl Published {
         struct Set {
             keys: Vec<serde_json::Value>,
         }
-        let http = reqwest::Client::builder()
-            .timeout(FETCH)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .map_err(|e| e.to_string())?;
-        let mut answer = http.get(&self.url).send().await.map_err(|e| e.to_string())?;
-        if !answer.status().is_success() {
-            return Err(format!("HTTP {}", answer.status()));
-        }
-        let mut bytes = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|e| e.to_string())? {
-            if bytes.len() + chunk.len() > SET_BYTES {
-                return Err(format!("more than {SET_BYTES} bytes"));
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        let set: Set = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+        let set: Set = fetch::get(&self.url).await?;
         let keys = set.keys.into_iter().filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
         Ok(keys.filter(is_public).collect())
     }

@@ -6,11 +6,13 @@
 
 mod cache;
 pub(crate) mod callback;
+mod fetch;
 mod foreign;
 mod heads;
 mod jobs;
 mod jwks;
 mod keys;
+mod oidc;
 mod signin;
 mod stated;
 mod token;
@@ -32,6 +34,7 @@ use chorus_core::state::directory::Directory;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
+pub(crate) use oidc::{SENT_OUT_MS, SentOut, Way};
 pub(crate) use signin::{LINK_LIFE_MS, Session, SignInLinks};
 pub(crate) use stated::{Workspace, disagreement, without_identity};
 pub(crate) use token::{Issued, Parent, Use};

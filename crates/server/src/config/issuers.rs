@@ -1,6 +1,7 @@
 //! `[issuers.NAME]`: whose tokens are honoured beside the host's own.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use chorus_core::model::caller::Authority;
 
@@ -71,6 +72,13 @@ section! {
         /// The id of the only workspace that these tokens are for; by default the host's own. A
         /// token that names another in `workspace_id` is refused in any case.
         workspace: Option<String> = None;
+        /// The id under which the issuer knows this host as an application. With it people sign in
+        /// to the page through the issuer (`/signin`); there they are sent back to
+        /// `PUBLIC_URL/signin/back`, which the issuer must know.
+        client_id: Option<String> = None;
+        /// A file with the secret that goes with `client_id`. Without it the host is a public client,
+        /// which PKCE alone protects.
+        client_secret_file: Option<PathBuf> = None;
         /// How these tokens may be signed.
         algorithms: Vec<Algorithm> = vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
         /// Which of the issuer's tokens are honoured. `typed`: access tokens whose header says so
@@ -103,6 +111,13 @@ section! {
             let why = "must be an https address; http only from 127.0.0.1, [::1] or localhost";
             wrong.push(("jwks_url", why.to_owned()));
         }
+        if issuer.client_secret_file.is_some() && issuer.client_id.is_none() {
+            wrong.push(("client_secret_file", "needs client_id beside it".to_owned()));
+        }
+        if issuer.client_id.is_some() && !is_safe(&issuer.issuer) {
+            let why = "must be an https address where people sign in with it (client_id)";
+            wrong.push(("issuer", why.to_owned()));
+        }
         if issuer.algorithms.is_empty() {
             wrong.push(("algorithms", "must name one at least".to_owned()));
         }
@@ -133,7 +148,8 @@ pub(super) fn check_all(issuers: &BTreeMap<String, Issuer>) -> Vec<(String, &'st
     wrong
 }
 
-fn is_safe(url: &str) -> bool {
+/// Whether what is had from there is the issuer's own.
+pub(crate) fn is_safe(url: &str) -> bool {
     let Ok(url) = url.parse::<reqwest::Url>() else { return false };
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let loopback =

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, HeaderValue};
 use chorus_core::commands::jobs::JobPosted;
 use chorus_core::commands::registry::ChallengeEndpoint;
@@ -14,6 +15,7 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::job::{CURRENCY, Job, JobState, Posted};
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::registry::{Listing, VERSION};
+use chorus_core::state::directory::Directory;
 use chorus_wire::registry::{JobDelivery, JobResult, ResultStatus};
 use chorus_wire::webhook::IDEMPOTENCY_KEY;
 use serde::Serialize;
@@ -31,6 +33,7 @@ use crate::services::commands::Commands;
 use crate::services::registry::agents::AgentService;
 use crate::services::registry::asking::AskingService;
 use crate::services::registry::jobs::{JobService, is_to_send};
+use crate::view;
 use crate::view::registry::payment_identifier;
 
 /// Endpoints whose challenges are noted at once.
@@ -47,6 +50,7 @@ pub(crate) struct Handles {
     pub(crate) auth: Arc<Auth>,
     pub(crate) clock: Arc<HostClock>,
     pub(crate) commands: Arc<Commands>,
+    pub(crate) directory: Arc<ArcSwap<Directory>>,
     pub(crate) hiring: Arc<Hiring>,
     pub(crate) id_generator: Arc<IdGenerator>,
     pub(crate) jobs: Arc<JobService>,
@@ -144,6 +148,7 @@ impl Handles {
             version: VERSION.to_owned(),
             payment_identifier: payment_identifier(job),
             deadline_utc: job.deadline_at.into(),
+            evaluator: job.evaluation.map(|e| view::id(&self.directory.load(), e.by)),
             job_id: id.clone(),
         };
         let to = To::Agent(job.agent);
@@ -227,6 +232,7 @@ impl Handles {
             version: VERSION.to_owned(),
             payment_identifier: job.show(Prefix::Uuid),
             deadline_utc: now.plus(60_000).into(),
+            evaluator: None,
         };
         let to = To::Agent(listing.agent);
         let posted = self.post(endpoint, listing.by_operator, &delivery, None, to).await;

@@ -53,6 +53,7 @@ pub(super) fn jobs(app: &App) -> Arc<JobHandles> {
         auth: shared.auth.clone(),
         clock: shared.clock.clone(),
         commands: app.commands.clone(),
+        directory: shared.directory.clone(),
         hiring: shared.hiring.clone(),
         id_generator: shared.id_generator.clone(),
         jobs: app.jobs.clone(),

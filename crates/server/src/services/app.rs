@@ -220,8 +220,8 @@ services! {
     }
     sign_ins: SignInService {
         services: audit, channels, commands, identity, reads, tokens;
-        shared: clock, directory, id_generator, public_url;
-        new: links, accepting;
+        shared: auth, clock, directory, id_generator, public_url;
+        new: links, sent_out, accepting;
     }
     pauses: PauseService {
         services: commands, reads;

@@ -42,6 +42,12 @@ pub(super) fn idempotency(key: &str, caller: &Caller, post: &Post) -> Result<Ide
             payload.put(&member.0.to_be_bytes());
         }
     }
+    if !post.left_out.is_empty() {
+        payload.put(b"not_to");
+        for member in &post.left_out {
+            payload.put(&member.0.to_be_bytes());
+        }
+    }
     Ok(Idempotency { key: place.end(), payload: payload.end() })
 }
 

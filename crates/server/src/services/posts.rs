@@ -32,6 +32,7 @@ use super::names::Names;
 use super::reads::Reads;
 use crate::auth::Caller;
 use crate::telemetry::Metrics;
+use crate::view::deliveries;
 use crate::view::members::told;
 use crate::view::messages::message_id;
 
@@ -51,6 +52,7 @@ pub(super) struct OutgoingMessage {
     metadata: Option<Box<RawValue>>,
     source: Option<MessageSource>,
     only: Vec<String>,
+    not_to: Vec<String>,
     closing: bool,
     /// It belongs to no run.
     pub(super) unasked: bool,
@@ -124,10 +126,13 @@ impl PostService {
         let post = self.write(caller, OutgoingMessage::from(new), false).await?;
         let (conversation, text) = (post.conversation, post.message.text.clone());
         let attention = self.commands.submit(caller.by, queries::Preview(post)).await?;
+        let directory = self.directory.load();
         Ok(Preview {
             intent: attention.intent.into(),
             rest: attention.rest.into(),
-            told: told(&self.directory.load(), &attention.told),
+            flow: deliveries::flow(&directory, &attention),
+            nobody: deliveries::nobody(&attention),
+            told: told(&directory, &attention.told),
             unknown_names: self
                 .names
                 .unknown_names_in(caller, conversation, &text, &attention.told)
@@ -209,7 +214,11 @@ impl PostService {
                 Some(_) => Audience::Everybody,
                 None => Audience::AsAnswered,
             },
+            left_out: ids::members_for(&directory, caller, &letter.not_to)?,
         };
+        if post.recipient.is_some_and(|recipient| post.left_out.contains(&recipient)) {
+            return Err(Refusal::invalid("recipient is in not_to; leave it out of one of them"));
+        }
         match letter.key.as_deref() {
             Some(key) => post.idempotency = Some(idempotency(key, caller, &post)?),
             None if key_needed => {
@@ -328,6 +337,7 @@ impl OutgoingMessage {
             metadata: args.metadata,
             source: None,
             only: Vec::new(),
+            not_to: Vec::new(),
             closing: false,
             unasked: false,
         }
@@ -351,6 +361,7 @@ impl From<NewMessage> for OutgoingMessage {
             metadata: new.metadata,
             source: new.source,
             only: new.only,
+            not_to: new.not_to,
             closing: false,
             unasked: false,
         }
@@ -374,6 +385,7 @@ impl From<SendMessage> for OutgoingMessage {
             metadata: args.metadata,
             source: None,
             only: args.only,
+            not_to: Vec::new(),
             closing: args.closing,
             unasked: false,
         }

@@ -28,10 +28,14 @@ use super::identity::Identity;
 use super::reads::Reads;
 use super::tokens::{New, TokenService, USUAL_TTL_S};
 use super::{IdGenerator, ids};
-use crate::auth::{Caller, LINK_LIFE_MS, Session, SignInLinks, Use};
+use crate::auth::{Auth, Caller, LINK_LIFE_MS, SentOut, Session, SignInLinks, Use, Way};
 
 /// How long an invitation can be accepted: seven days.
 const INVITATION_LIFE_MS: i64 = 7 * 24 * 3_600_000;
+
+/// How long a session lasts that an issuer has vouched for: a day, because nobody tells the host when
+/// the issuer no longer knows that person.
+const BY_ISSUER_MS: i64 = 24 * 3_600_000;
 
 /// How many tokens a session may stem from, one of the other.
 const LONGEST_LINEAGE: usize = 16;
@@ -39,6 +43,7 @@ const LONGEST_LINEAGE: usize = 16;
 /// Sign-in links and invitations.
 pub(crate) struct SignInService {
     pub(super) audit: Arc<AuditService>,
+    pub(super) auth: Arc<Auth>,
     pub(super) channels: Arc<ChannelService>,
     pub(super) clock: Arc<HostClock>,
     pub(super) commands: Arc<Commands>,
@@ -46,6 +51,7 @@ pub(crate) struct SignInService {
     pub(super) id_generator: Arc<IdGenerator>,
     pub(super) identity: Arc<Identity>,
     pub(super) links: SignInLinks,
+    pub(super) sent_out: SentOut,
     /// Held while an invitation is accepted, so that two at once are not both accepted.
     pub(super) accepting: Mutex<()>,
     pub(super) public_url: Arc<str>,
@@ -110,6 +116,38 @@ impl SignInService {
         let signed_in = self.begin(&member, session, used).await?;
         taken.spend();
         Ok(signed_in)
+    }
+
+    /// Where a browser signs in through an issuer of the settings.
+    pub(crate) async fn send_out(&self, issuer: &str) -> Result<Way, Refusal> {
+        let mut random = [[0; 32]; 3];
+        for bytes in &mut random {
+            self.id_generator.fill(bytes)?;
+        }
+        let now = self.clock.now();
+        self.auth.send_out(&self.sent_out, issuer, random, &self.back(), now).await
+    }
+
+    /// A browser has come back from an issuer, with a code.
+    pub(crate) async fn come_back(&self, state: &str, code: &str) -> Result<SignedIn, Refusal> {
+        let now = self.clock.now();
+        let (id, authority) =
+            self.auth.redeem(&self.sent_out, state, code, &self.back(), now).await?;
+        let member = self.directory.load().by_id(&id).filter(|member| !member.removed).cloned();
+        let member = member.ok_or_else(|| {
+            let why = format!("{id} is no member here; ask who runs this host for an invitation");
+            Refusal::new(Code::Forbidden, why)
+        })?;
+        must_be_a_person(&member)?;
+        self.audit.note(By::host(), Action::SignIn, "", Some(member.key)).await?;
+        let (ends, parents) = (now.plus(BY_ISSUER_MS), [].into());
+        let session = Session { member: member.key, authority, ends, parents };
+        self.begin(&member, session, Use::Browser).await
+    }
+
+    /// Where an issuer sends browsers back to.
+    fn back(&self) -> String {
+        format!("{}/signin/back", self.public_url)
     }
 
     /// `POST /v1/sign-out`: this session ends, or with `everywhere` all that the member has: other browsers, and programs

@@ -17,6 +17,7 @@ mod registry;
 mod request;
 mod rest;
 mod sign_in;
+mod sign_in_with;
 mod tools;
 mod webhook;
 
@@ -44,6 +45,7 @@ pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 fn all() -> Routes {
     admin::routes()
         .merge(sign_in::routes())
+        .merge(sign_in_with::routes())
         .merge(openapi::routes())
         .merge(rest::routes())
         .merge(c2a::routes())

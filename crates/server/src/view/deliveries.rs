@@ -1,6 +1,6 @@
 //! Deliveries, their receipts, and why a member was told.
 
-use chorus_core::model::attention::Rule;
+use chorus_core::model::attention::{Attention, Rule};
 use chorus_core::model::delivery::{self, Open, State};
 use chorus_core::model::event::Event;
 use chorus_core::model::flow::{self, Clues};
@@ -110,7 +110,6 @@ pub(crate) fn why(
     let later = deliveries.iter().filter(|d| attention.told.iter().all(|t| t.member != d.member));
     told.extend(later.map(|d| as_delivered(directory, d)));
     let claim = open.and_then(|o| o.claim).filter(|c| c.is_live(now));
-    let guess = attention.meant.filter(|m| m.because != Clues::NONE);
     Some(Why {
         wakes: Vec::new(),
         event_id: event.uid.show(Prefix::Event),
@@ -125,19 +124,29 @@ pub(crate) fn why(
         cause: cause.map(|uid| uid.show(Prefix::Event)),
         claimed_by: claim.map(|c| id(directory, c.holder)),
         paused,
-        flow: guess.map(|meant| Flow {
-            member: id(directory, meant.member),
-            confidence: meant.confidence,
-            because: names(meant.because),
-            against: names(meant.against),
-        }),
-        nobody: attention.nobody.map(|nobody| Nobody {
-            confidence: nobody.confidence,
-            because: names(nobody.because),
-            against: names(nobody.against),
-        }),
+        flow: flow(directory, attention),
+        nobody: nobody(attention),
         bounds: None,
         told,
+    })
+}
+
+/// Whom the flow of talk means, where it was asked.
+pub(crate) fn flow(directory: &Directory, attention: &Attention) -> Option<Flow> {
+    let guess = attention.meant.filter(|meant| meant.because != Clues::NONE);
+    guess.map(|meant| Flow {
+        member: id(directory, meant.member),
+        confidence: meant.confidence,
+        because: names(meant.because),
+        against: names(meant.against),
+    })
+}
+
+pub(crate) fn nobody(attention: &Attention) -> Option<Nobody> {
+    attention.nobody.map(|nobody| Nobody {
+        confidence: nobody.confidence,
+        because: names(nobody.because),
+        against: names(nobody.against),
     })
 }
 

@@ -37,6 +37,10 @@ fn status(
     seen: Option<Timestamp>,
     now: Timestamp,
 ) -> AgentStatus {
+    let is_gone = |member| directory.member(member).is_none_or(|member| member.removed);
+    if is_gone(listing.by) || listing.member.is_some_and(is_gone) {
+        return AgentStatus::Offline;
+    }
     let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));
     match is_here || Listing::is_online(seen, now) {
         true => AgentStatus::Online,

@@ -175,6 +175,10 @@ async fn only_an_operator_changes_owner_and_identities_of_a_member() {
         new["id"] = json!(if more["owner_id"].is_null() { "aide" } else { "helper" });
         host.post(&boss, "/v1/members", new).await.ok();
     }
+    // To somebody else it gives no agent, which could spend what that person has.
+    let mole = json!({"id": "mole", "kind": "agent", "owner_id": "ann"});
+    let refused = host.post(&boss, "/v1/members", mole).await.refused(403);
+    assert_eq!(refused, "INSUFFICIENT_AUTHORITY");
     let after = host.get(&op, "/v1/members").await.ok();
     let known = before["members"].as_array().unwrap();
     assert_eq!(&after["members"].as_array().unwrap()[..known.len()], &known[..]);

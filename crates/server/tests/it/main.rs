@@ -34,6 +34,7 @@ mod index;
 mod issuers;
 mod leave;
 mod leaving;
+mod left_out;
 mod limits;
 mod listen;
 mod live;

@@ -111,7 +111,7 @@ fn held(whole: &Whole<'_>) -> Result<i64> {
     let mut held = 0;
     let sql = format!("{} WHERE workspace = $1 ORDER BY job", job::JOB.select());
     whole.db.query(&sql, &[whole.tenant.key.into()], &mut |row| {
-        held += codec::read_job(row.blob(8)?).map_or(0, |job| job.held.0);
+        held += codec::read_job(row.blob(9)?).map_or(0, |job| job.held.0);
         Ok(())
     })?;
     Ok(held)

@@ -97,6 +97,7 @@ impl Ground {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         };
         self.run(1, post).entry.event.uid
     }

@@ -65,9 +65,11 @@ CREATE TABLE job (
     state INTEGER NOT NULL,
     made_at INTEGER NOT NULL,
     due_at INTEGER,
+    contested INTEGER NOT NULL,
     packed BLOB NOT NULL,
     PRIMARY KEY (workspace, job)
 );
+CREATE INDEX job_contested ON job (workspace, made_at, job) WHERE contested = 1;
 CREATE INDEX job_hirer ON job (workspace, hirer_owner, made_at, job);
 CREATE INDEX job_worker ON job (workspace, agent_owner, made_at, job);
 CREATE INDEX job_made ON job (workspace, made_at, job);

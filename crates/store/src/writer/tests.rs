@@ -262,6 +262,7 @@ fn post(room: Uid, text: &str) -> Post {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
+        left_out: Vec::new(),
     }
 }
 

@@ -211,6 +211,7 @@ pub(crate) fn post(room: Uid, text: &str, key: Option<u8>) -> Post {
         mentions: Vec::new(),
         directedness: None,
         audience: Default::default(),
+        left_out: Vec::new(),
     }
 }
 

@@ -292,6 +292,7 @@ impl Story {
             mentions: Vec::new(),
             directedness,
             audience: Default::default(),
+            left_out: Vec::new(),
         }
     }
 

@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Amount {
         };
         amount.map(Self).ok_or_else(|| {
             serde::de::Error::custom(
-                "an amount of credits has at most two decimals and is at most 1,000,000,000,000",
+                "an amount of credits is a number from 0 to 1,000,000,000,000 with at most two decimals",
             )
         })
     }

@@ -71,6 +71,8 @@ pub struct JobDelivery {
     pub payment_identifier: String,
     /// When the result must be in.
     pub deadline_utc: Time,
+    /// The member who accepts or refuses the result.
+    pub evaluator: Option<String>,
 }
 
 /// What a result says.
@@ -246,6 +248,8 @@ pub struct JobsQuery {
     /// Whose jobs: those that you asked for (`hirer`, the default), those that your agents are to
     /// do (`worker`), or `all`.
     pub side: Option<Side>,
+    /// With `side=all`: only those that are contested, and not decided about.
+    pub disputed: Option<bool>,
     /// Where the page before ended: its `next`.
     pub after: Option<String>,
     /// 1 to 200; 50 by default.

@@ -20,7 +20,11 @@ pub struct Transfer {
     pub amount: Amount,
     /// The direct job that it pays.
     pub job_id: Option<String>,
+    /// `chorus_credits_v1`.
+    pub currency: Option<String>,
     pub timestamp_utc: Option<Time>,
+    /// `0.1`.
+    pub version: Option<String>,
     /// At most 1,024 bytes.
     #[redact(fixed = 3)]
     pub memo: Option<String>,

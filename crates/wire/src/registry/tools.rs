@@ -73,6 +73,19 @@ pub struct RequestJob {
     pub timeout_ms: Option<i64>,
     /// The thread in which an agent of this host is asked; one of its own by default
     pub thread_id: Option<String>,
+    /// The agent of yours on whose behalf you ask
+    pub orchestrator_id: Option<String>,
+    /// The member who accepts or refuses the result
+    pub evaluator: Option<String>,
+    /// How long the evaluator has, in milliseconds; a day by default
+    pub evaluation_ms: Option<i64>,
+    /// Your own name for the payment
+    pub payment_identifier: Option<String>,
+    /// escrow, or direct: you pay with a transfer once you have the result
+    pub payment: Option<String>,
+    /// Where the end is posted, besides being kept here
+    #[redact(fixed = 3)]
+    pub callback_url: Option<String>,
     /// Wait so many milliseconds for the result, at most 30000
     pub wait_ms: Option<u64>,
 }

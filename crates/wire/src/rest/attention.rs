@@ -13,11 +13,17 @@ use crate::named::Named;
 use crate::time::Time;
 
 /// Answer of `POST /v1/attention/preview`, whose body is a [`super::messages::NewMessage`].
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Preview {
     pub intent: Named<Intent>,
     /// The directedness of everybody who is not in `told`.
     pub rest: Named<Directedness>,
+    /// The member that the conversation's flow suggests it is for, when the message itself names
+    /// nobody.
+    pub flow: Option<Flow>,
+    /// Why the conversation's flow suggests that it is for nobody in particular.
+    pub nobody: Option<Nobody>,
     pub told: Vec<Told>,
     /// Names in its text that match nobody the sender can see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -40,6 +40,10 @@ pub struct NewMessage {
     /// see the message it answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
+    /// Ids of members whom you leave out: they may read the message, and are told nothing of it,
+    /// whatever names them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_to: Vec<String>,
     /// The intended audience. It can lower an obligation but never raise it.
     pub directedness: Option<Named<Directedness>>,
     #[redact(fixed = 3)]

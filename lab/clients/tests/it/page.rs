@@ -15,12 +15,17 @@ struct Case {
 
 impl Case {
     fn begin(house: &House, name: &str, agent_token: &str) -> Self {
-        let kit = Kit::installed().expect("cargo xtask test installs the clients");
         let link = house.chorus(&["signin"]);
         let door = house.door("");
+        let url = door.url.strip_suffix("/v1/mcp").unwrap();
+        Self::begin_at(url, link.trim(), name, agent_token)
+    }
+
+    fn begin_at(url: &str, link: &str, name: &str, agent_token: &str) -> Self {
+        let kit = Kit::installed().expect("cargo xtask test installs the clients");
         let mut command: Command = kit.script("page.mjs").into_std();
-        command.env("LINK", link.trim()).env("CASE", name).env("AGENT_TOKEN", agent_token);
-        command.env("CHORUS_URL", door.url.strip_suffix("/v1/mcp").unwrap());
+        command.env("LINK", link).env("CASE", name).env("AGENT_TOKEN", agent_token);
+        command.env("CHORUS_URL", url);
         command.env("CHROMIUM", std::env::var_os("CHROMIUM").unwrap_or("/usr/bin/chromium".into()));
         let mut script =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("node starts");
@@ -97,6 +102,34 @@ fn who_will_be_woken_is_shown_before_and_why_afterwards() {
     case.until("DONE");
 }
 
+// covers: OPS-659, ATT-486
+#[test]
+fn one_of_those_who_would_be_woken_is_left_out() {
+    let (house, token) = room("");
+    let _scout = Joined::new(&house, "scout", "ops", "echo 'it is red'");
+    let mut case = Case::begin(&house, "leave-out", &token);
+    case.until("DONE");
+}
+
+// covers: OPS-663
+#[test]
+fn an_agent_is_hired_contested_and_paid_back_from_the_page() {
+    let (house, token) = room("");
+    house.chorus(&["account", "mint", "operator", "10"]);
+    let schema = house.folder("schemas").join("in.json");
+    std::fs::write(&schema, r#"{"text": "string"}"#).unwrap();
+    let schema = schema.display().to_string();
+    let offer = ["skill", "offer", "translate_text", "--cost", "0.05", "--agent", "translator"];
+    let runtime = r#"cmd:cat >/dev/null; echo '{"text": "hallo"}'"#;
+    let more = ["--input-schema", &schema, "--runtime", runtime, "--json"];
+    let mut command = house.command(&[&offer[..], &more].concat());
+    let mut working = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(working.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let _working = Joined(working);
+    Case::begin(&house, "hire", &token).until("DONE");
+}
+
 // covers: OPS-654
 #[test]
 fn what_waits_is_approved_and_declined_by_keyboard() {
@@ -140,11 +173,28 @@ fn edits_signals_and_deletions_are_seen_as_they_come() {
     Case::begin(&house, "together", &token).until("DONE");
 }
 
-// covers: OPS-656
+// covers: OPS-656, OPS-664
 #[test]
 fn a_long_history_is_read_by_scrolling() {
     let (house, token) = room("");
     Case::begin(&house, "history", &token).until("DONE");
+}
+
+// covers: OPS-665
+#[test]
+fn the_demo_is_played_in_the_page_as_it_is_in_the_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new(crate::house::binary());
+    command.args(["demo", "--json"]).env("TMPDIR", place.path()).stdout(Stdio::piped());
+    let mut demo = Joined(command.stderr(Stdio::null()).spawn().unwrap());
+    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
+    let stays = lines.find_map(|line| {
+        let said: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        said["page"].is_string().then_some(said)
+    });
+    let said = stays.expect("the room stays open");
+    let [url, page] = ["url", "page"].map(|name| said[name].as_str().unwrap());
+    Case::begin_at(url, page, "demo", "").until("DONE");
 }
 
 // covers: OPS-658

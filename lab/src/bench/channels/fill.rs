@@ -132,6 +132,7 @@ pub(super) fn fill(data: &Path, messages: u64) -> Result<Vec<String>, String> {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         };
         let answer = answer.clone();
         writer.submit(by(1 + number % PEOPLE), post, draw(&clock), move |done| {

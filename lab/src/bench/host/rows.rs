@@ -246,6 +246,7 @@ impl Fill {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         };
         let this = self.clone();
         self.writer.submit(by(), post, self.ids.drawn(), move |answer| {

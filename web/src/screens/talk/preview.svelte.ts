@@ -4,6 +4,11 @@ import type { NewMessage, Preview } from '../../api/types';
 
 const SETTLE_MS = 150;
 
+/** Who would be woken, or may at least nod. */
+export function toldOf(preview: Preview | undefined): Preview['told'] {
+  return (preview?.told ?? []).filter((one) => one.policy !== 'must_not_respond');
+}
+
 export class PreviewOf {
   now: Preview | undefined = $state.raw();
   /** The message that it is of. */

@@ -2,6 +2,7 @@
 import { api } from '../../api/client';
 import type { components } from '../../../types/schema';
 import { app } from '../../state/app.svelte';
+import { hiring } from '../hire/hiring.svelte';
 import { clock, day, plain, span, visible } from '../../state/format';
 
 type Schemas = components['schemas'];
@@ -12,9 +13,22 @@ export interface Column<T> {
   isNumber?: boolean;
 }
 
+/** What can be done about a row. */
+export interface Act<T> {
+  title: string;
+  /** Whether it can be done about this one; always by default. */
+  when?: (row: T) => boolean;
+  /** Nothing where the person has thought better of it. */
+  run: (row: T) => Promise<unknown> | undefined;
+  done: string;
+}
+
 export interface Tab<T = never> {
   id: string;
   title: string;
+  /** Its list is refused to others. */
+  isForOperators?: boolean;
+  acts?: Act<T>[];
   about: string;
   none: string;
   columns: Column<T>[];
@@ -77,6 +91,24 @@ export const TABS: Tab[] = [
     ],
     load: () => ofEachChannel((id) => `/v1/channels/${id}/schedules`, (answer: { schedules: Schemas['Schedule'][] }) => answer.schedules),
   }),
+  tab<Schemas['Stimulus'] & { channel: string }>({
+    id: 'stimuli',
+    title: 'Stimuli',
+    about: 'What was put to channels from elsewhere, and what became of it.',
+    none: 'Nothing was put to a channel. chorus stimuli add does.',
+    columns: [
+      { title: 'At', of: (s) => when(s.created_at) },
+      { title: 'Channel', of: (s) => place(s.channel) },
+      { title: 'What', of: (s) => visible(s.text ?? '') },
+      { title: 'Kind', of: (s) => plain(s.kind) },
+      { title: 'By', of: (s) => member(s.source) },
+      { title: 'State', of: (s) => `${plain(s.state)}${s.reason ? `: ${plain(s.reason)}` : ''}` },
+    ],
+    acts: [
+      { title: 'Cancel', when: (s) => s.state === 'pending' || s.state === 'held', run: (s) => api.post(`/v1/channels/${s.channel}/stimuli/${s.id}/cancel`), done: 'Cancelled.' },
+    ],
+    load: () => ofEachChannel((id) => `/v1/channels/${id}/stimuli`, (answer: { stimuli: Schemas['Stimulus'][] }) => answer.stimuli),
+  }),
   tab<Schemas['Project']>({
     id: 'projects',
     title: 'Projects',
@@ -104,6 +136,7 @@ export const TABS: Tab[] = [
       { title: 'State', of: (a) => `${a.status}${a.verified ? ', verified' : ''}` },
       { title: 'Owner', of: (a) => a.owner_id },
     ],
+    acts: [{ title: 'Hire', run: (a) => void (hiring.asked = { agent: a.agent_id }), done: '' }],
     load: async () => (await api.get<{ agents: Schemas['AgentForHire'][] }>('/agents', { limit: 200 })).agents,
   }),
   tab<Schemas['Job']>({
@@ -120,11 +153,29 @@ export const TABS: Tab[] = [
       { title: 'Budget', of: (j) => credits(j.budget), isNumber: true },
       { title: 'Paid', of: (j) => credits(j.paid), isNumber: true },
     ],
+    acts: [
+      {
+        title: 'Take back',
+        when: (j) => j.hirer === app.me && (j.state === 'Open' || j.state === 'Funded'),
+        run: (j) => (confirm('Take this job back? What is held returns.') ? api.delete(`/jobs/${j.job_id}`) : undefined),
+        done: 'Taken back.',
+      },
+      {
+        title: 'Contest',
+        when: (j) => j.hirer === app.me && j.state === 'Completed' && !j.dispute,
+        run: (j) => {
+          const reason = prompt('What is wrong with the result? An operator reads it and decides.');
+          return reason ? api.post(`/jobs/${j.job_id}/dispute`, { reason }) : undefined;
+        },
+        done: 'Contested. An operator decides.',
+      },
+    ],
     load: async () => (await api.get<{ jobs: Schemas['Job'][] }>('/jobs', { side: app.isOperator ? 'all' : 'hirer', limit: 100 })).jobs,
   }),
   tab<Schemas['LedgerEntry']>({
     id: 'ledger',
     title: 'Ledger',
+    isForOperators: true,
     about: 'Every movement of credits, in order; each entry has the hash of the one before.',
     none: 'No credits have moved.',
     columns: [
@@ -155,6 +206,7 @@ export const TABS: Tab[] = [
   tab<Schemas['Endpoint']>({
     id: 'connections',
     title: 'Connections',
+    isForOperators: true,
     about: 'Agents that are reached by a connection string.',
     none: 'No agent is reached so. chorus webhook add connects one.',
     columns: [
@@ -163,6 +215,22 @@ export const TABS: Tab[] = [
       { title: 'State', of: (e) => plain(e.state) },
       { title: 'Waiting', of: (e) => String(e.waiting), isNumber: true },
       { title: 'Last error', of: (e) => (e.last_error ? JSON.stringify(e.last_error) : '') },
+    ],
+    acts: [
+      {
+        title: 'Rotate',
+        run: (e) => {
+          const url = prompt(`The new connection string of @${app.people.handle(e.member)}. The old one ends at once.`);
+          return url ? api.post(`/v1/endpoints/${e.member}/rotate`, { url }) : undefined;
+        },
+        done: 'The new connection string counts.',
+      },
+      { title: 'Test', run: (e) => api.post(`/v1/endpoints/${e.member}/test`), done: 'A test message is on its way.' },
+      {
+        title: 'Remove',
+        run: (e) => (confirm(`Is @${app.people.handle(e.member)} to be reached by its connection string no more?`) ? api.delete(`/v1/endpoints/${e.member}`) : undefined),
+        done: 'Removed.',
+      },
     ],
     load: async () => (await api.get<{ endpoints: Schemas['Endpoint'][] }>('/v1/endpoints')).endpoints,
   }),
@@ -178,11 +246,20 @@ export const TABS: Tab[] = [
       { title: 'Until', of: (t) => (t.revoked ? 'revoked' : when(t.expires_at)) },
       { title: 'Id', of: (t) => t.jti },
     ],
+    acts: [
+      {
+        title: 'Revoke',
+        when: (t) => !t.revoked,
+        run: (t) => (confirm(`End this token of ${member(t.member)}? Whatever uses it is cut off at once.`) ? api.delete(`/v1/tokens/${t.jti}`) : undefined),
+        done: 'Revoked.',
+      },
+    ],
     load: async () => (await api.get<{ tokens: Schemas['TokenInfo'][] }>('/v1/tokens')).tokens,
   }),
   tab<Schemas['AuditEntry']>({
     id: 'audit',
     title: 'Audit',
+    isForOperators: true,
     about: 'Who did what to whom, the newest last.',
     none: 'Nothing yet.',
     columns: [

@@ -142,7 +142,8 @@ impl Worker {
     /// What is new since the last look.
     async fn look(&self, seen: &mut Seen) -> std::result::Result<Vec<Job>, Error> {
         let (client, mut found) = (self.client(), Vec::new());
-        let mut query = JobsQuery { side: Some(Side::Worker), after: None, limit: Some(PAGE) };
+        let mut query =
+            JobsQuery { side: Some(Side::Worker), limit: Some(PAGE), ..Default::default() };
         let mut newest = seen.since;
         loop {
             let page = client.jobs(&query).await?;

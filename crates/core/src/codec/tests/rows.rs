@@ -246,6 +246,7 @@ prop_compose! {
         (message, recipient) in (message(), option::of(member())),
         idempotency in option::of(any::<[[u8; 16]; 2]>()),
         (mentions, directedness) in (vec(member(), 0..3), option::of(coded())),
+        left_out in vec(member(), 0..3),
         audience in prop_oneof![
             Just(Audience::AsAnswered),
             Just(Audience::Everybody),
@@ -255,7 +256,7 @@ prop_compose! {
         let idempotency = idempotency.map(|[key, payload]| Idempotency { key, payload });
         Post {
             conversation, thread, message, in_reply_to, idempotency, recipient, mentions,
-            directedness, audience,
+            directedness, audience, left_out,
         }
     }
 }

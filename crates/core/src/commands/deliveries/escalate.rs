@@ -76,6 +76,7 @@ impl Context<'_> {
                 && room.roster().contains_key(member)
                 // An ephemeral message is not shown to others just because nobody answered it.
                 && open.attention.is_shown_to(*member)
+                && !open.attention.left_out().any(|left_out| left_out == *member)
                 && !room.has_left(*member, open.thread)
         };
         let member = leads.into_iter().flatten().chain(people).find(fits)?;

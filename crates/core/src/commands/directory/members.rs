@@ -12,6 +12,7 @@ use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::member::{Member, MemberFields, MemberKind};
+use crate::model::registry::owner_of;
 use crate::model::token::{OPERATOR, may_revoke, may_vouch};
 use crate::state::workspace::Failure;
 
@@ -44,6 +45,14 @@ impl Command for AddMember {
         let Self { id, kind, fields } = self;
         if fields.identities.is_some() || fields.owner.is_some() {
             may_vouch(&run.by, kind)?;
+        }
+        // An agent spends what its owner has, so that nobody is made an owner by anybody else.
+        if let Some(owner) = &fields.owner
+            && !run.is_operator()
+            && **owner != *owner_of(&*run.me()?)
+        {
+            let why = "only an operator may give an agent to somebody else";
+            return Err(Refusal::new(Code::InsufficientAuthority, why).into());
         }
         let member = run.directory_mut().add_member(&id, kind, &fields)?;
         run.ws.changes.members.push(member.clone());

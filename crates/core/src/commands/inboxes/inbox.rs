@@ -198,6 +198,7 @@ impl Context<'_> {
             mentions: Vec::new(),
             directedness: received.directedness,
             audience: Audience::default(),
+            left_out: Vec::new(),
         };
         let callback = Callback { at: self.now, sealed: received.callback };
         let elsewhere = Elsewhere { hop: received.hop, callback: Some(callback.clone()) };

@@ -14,6 +14,7 @@ use crate::model::ids::{Prefix, Uid};
 use crate::model::job::{self, DisputeDecision, Job};
 use crate::model::ledger::{Credits, EntryKind};
 use crate::model::limits;
+use crate::state::effect::Effect;
 
 /// The hirer contests a completed job.
 #[derive(Clone)]
@@ -66,6 +67,7 @@ impl Command for Dispute {
         let mut job = Job::clone(&job);
         let (opened_at, reason) = (run.now, self.reason);
         job.dispute = Some(job::Dispute { opened_at, reason, decided: None });
+        run.hint_at_job(&job);
         Ok(run.put_job(job))
     }
 }
@@ -128,7 +130,17 @@ impl Command for DecideDispute {
             }
             run.reverse_reputation(&job)?;
         }
+        run.hint_at_job(&job);
         Ok(run.put_job(job))
+    }
+}
+
+impl Context<'_> {
+    /// Whoever shows jobs looks again. A job whose end is still being told is hinted at by that.
+    fn hint_at_job(&mut self, job: &Job) {
+        if job.notice.next_at.is_none() || job.notice.is_done() {
+            self.effect(Effect::Job(job.uid));
+        }
     }
 }
 

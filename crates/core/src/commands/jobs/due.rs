@@ -46,7 +46,9 @@ impl Context<'_> {
     /// Whether the agent has the job: its endpoint has taken it, or, where a member was asked by a
     /// message, that was accepted.
     fn has_reached_its_agent(&mut self, job: &Job) -> Result<bool> {
-        let Some(at) = job.asked_in else { return Ok(job.sending.taken_at.is_some()) };
+        let Some(at) = job.asked_in else {
+            return Ok(job.sending.taken_at.is_some() || job.progress.is_some());
+        };
         let member = self.maybe_listing(job.agent)?.and_then(|listing| listing.member);
         let Some(member) = member.filter(|_| job.progress.is_none()) else { return Ok(true) };
         match self.load(at.conversation) {

@@ -12,7 +12,8 @@ use crate::model::disposition::Disposition;
 use crate::model::ids::Uid;
 use crate::model::job::{Job, JobState, Outcome, Payment, Sending};
 use crate::model::ledger::{Credits, ESCROW, EntryKind};
-use crate::model::registry::{Listing, Reputation, ReputationChange, Why};
+use crate::model::limits;
+use crate::model::registry::{Listing, Reputation, ReputationChange, Why, owner_of};
 use crate::state::effect::Effect;
 use crate::state::workspace::Failure;
 
@@ -27,10 +28,9 @@ impl Context<'_> {
             };
             self.release_escrow(&mut job)?;
         }
-        let moved = if job.payment == Payment::Escrow { held } else { job.paid };
         let why = match outcome {
             Outcome::Paid if !job.paid.is_zero() => Some(Why::Success),
-            _ if outcome.is_failure() && !moved.is_zero() => Some(Why::Failure),
+            _ if !held.is_zero() && self.is_to_blame(&job, outcome) => Some(Why::Failure),
             _ => None,
         };
         if let Some(why) = why {
@@ -56,6 +56,24 @@ impl Context<'_> {
             self.effect(Effect::Job(job.uid));
         }
         Ok(self.put_job(job))
+    }
+
+    /// Whether a job that failed is held against its agent. What a hirer could bring about alone, and
+    /// for nothing, is not: a refusal by its own side, a deadline sooner than the usual one, a job
+    /// that had no price.
+    fn is_to_blame(&self, job: &Job, outcome: Outcome) -> bool {
+        let by_hirer = job.evaluation.is_some_and(|evaluation| {
+            let evaluator = self.directory().member(evaluation.by);
+            evaluator.is_none_or(|evaluator| owner_of(evaluator) == job.hirer_owner)
+        });
+        let had_time = job.deadline_at.since(job.made_at) >= limits::JOB_TIMEOUT_MS;
+        let is_fair = match outcome {
+            Outcome::Failed => true,
+            Outcome::Refused => !by_hirer,
+            Outcome::TimedOut => had_time,
+            _ => false,
+        };
+        is_fair && !job.price.is_zero()
     }
 
     /// Ends the request in which a member of this host was asked: a result answers it, and any other
@@ -119,14 +137,15 @@ impl Context<'_> {
         self.move_reputation(job, Why::Reversal).map(drop)
     }
 
-    /// The reputation of the agent on whose behalf the job was asked for. A hirer that is none
-    /// counts as a new one.
+    /// The reputation of the agent on whose behalf the job was asked for: of the hirer, if it is one
+    /// itself. A hirer without an agent counts as a new one.
     fn reputation_of_hirer(&mut self, job: &Job) -> Result<Reputation> {
-        let listing = match job.orchestrator {
-            Some(agent) => self.maybe_listing(agent)?,
-            None => self.listing_of(job.hirer)?,
+        let listing = match (self.listing_of(job.hirer)?, job.orchestrator) {
+            (None, Some(agent)) => self.maybe_listing(agent)?,
+            (own, _) => own,
         };
-        let listing = listing.filter(|listing| listing.owner == job.hirer_owner);
+        let is_theirs = |listing: &Arc<Listing>| self.owner_of_listing(listing) == job.hirer_owner;
+        let listing = listing.filter(is_theirs);
         Ok(listing.map_or(Reputation::NEW, |listing| listing.reputation))
     }
 

@@ -95,18 +95,27 @@ impl Command for Request {
             // It may have left in the meantime.
             Some(known) => match run.maybe_listing(known.agent)? {
                 Some(listing) if listing.agent == self.agent => listing,
-                _ => return Err(other_request().into()),
+                _ => return Err(self.is_known_otherwise().into()),
             },
             None => run.listing(self.agent)?,
         };
+        let other = self.is_known_otherwise();
         let job = run.new_job(self, owner, &listing)?;
         if let Some(known) = known {
             if !known.asks_the_same(&job) {
-                return Err(other_request().into());
+                return Err(other.into());
             }
             return Ok(Requested { job: known, duplicate: true });
         }
         run.hire(job, &listing)
+    }
+}
+
+impl Request {
+    fn is_known_otherwise(&self) -> Refusal {
+        let id = if self.pipeline.is_some() { "pipeline_id" } else { "job_id" };
+        let why = format!("this {id} was used for another request; use a new one");
+        Refusal::new(Code::Conflict, why)
     }
 }
 
@@ -174,10 +183,20 @@ impl Context<'_> {
     fn new_job(&mut self, asked: Request, owner: Arc<str>, listing: &Listing) -> Result<Job> {
         if let Some(orchestrator) = asked.orchestrator {
             let theirs = self.maybe_listing(orchestrator)?;
-            if theirs.is_some_and(|theirs| theirs.owner != owner) {
+            if theirs.is_some_and(|theirs| self.owner_of_listing(&theirs) != owner) {
                 let why = "orchestrator_id is the agent of another owner";
                 return Err(Refusal::new(Code::ClaimMismatch, why).into());
             }
+        }
+        let own = self.listing_of(self.by.member)?.map(|own| own.agent);
+        if let (Some(own), Some(stated)) = (own, asked.orchestrator)
+            && own != stated
+        {
+            let own = own.show(Prefix::Uuid);
+            let why = format!(
+                "you are the agent {own}, and ask in no other's name; leave out orchestrator_id"
+            );
+            return Err(Refusal::new(Code::ClaimMismatch, why).into());
         }
         let now = self.now;
         let skill = listing.skill(&asked.skill);
@@ -189,9 +208,9 @@ impl Context<'_> {
             payment: asked.payment,
             hirer: self.by.member,
             hirer_owner: owner,
-            orchestrator: asked.orchestrator,
+            orchestrator: asked.orchestrator.or(own),
             agent: listing.agent,
-            agent_owner: listing.owner.clone(),
+            agent_owner: self.owner_of_listing(listing),
             skill: asked.skill,
             price,
             budget: asked.budget,
@@ -252,7 +271,8 @@ impl Context<'_> {
         }
         if !self.is_agent_online(listing)? {
             let why = format!(
-                "{} missed its heartbeats; try again later, or hire another agent",
+                "{} is offline: it missed its heartbeats, or was removed; try again later, or hire \
+                 another agent",
                 listing.name
             );
             return Err(Refusal::new(Code::AgentOffline, why).into());
@@ -285,6 +305,7 @@ impl Context<'_> {
             return Err(Refusal::new(Code::RateLimited, why).into());
         }
         if job.payment == Payment::Escrow {
+            self.open_account(&job.agent_owner)?;
             self.must_have(&job.hirer_owner, job.budget)?;
             let spending = self.may_spend(job.budget)?;
             if !job.budget.is_zero() {
@@ -334,9 +355,4 @@ fn check(asked: &Request) -> Result<(), Refusal> {
         return Err(Refusal::new(Code::PayloadTooLarge, why));
     }
     Ok(())
-}
-
-fn other_request() -> Refusal {
-    let why = "this job_id was used for another request; use a new one";
-    Refusal::new(Code::Conflict, why)
 }

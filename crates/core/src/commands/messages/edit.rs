@@ -204,6 +204,7 @@ impl Context<'_> {
         let mut answered = self.answered_by(recalled, at)?;
         answered.retain(|m| self.room(at.conversation).takes_part(*m, event.thread));
         let (recipient, mentions) = self.named_beside(&event);
+        let left_out: Vec<_> = event.attention.iter().flat_map(|a| a.left_out()).collect();
         let room = self.room(at.conversation);
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines().get(&event.thread).filter(|line| line.seq != at.seq);
@@ -228,6 +229,7 @@ impl Context<'_> {
                 replied_to: replied.map(|event| event.actor),
                 recipient,
                 mentions: &mentions,
+                left_out: &left_out,
                 stated: event.attention.as_ref().and_then(|a| a.stated),
                 answers_ack: false,
                 only: event.only(),

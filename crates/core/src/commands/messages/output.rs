@@ -158,6 +158,7 @@ impl Context<'_> {
             mentions: Vec::new(),
             directedness: None,
             audience: Audience::AsAnswered,
+            left_out: Vec::new(),
         })
     }
 

@@ -254,6 +254,7 @@ impl Context<'_> {
             caused_by,
             recipient: post.recipient,
             mentions: &post.mentions,
+            left_out: &post.left_out,
             stated: post.directedness,
             answers_ack: verdict.answers_ack,
             only,

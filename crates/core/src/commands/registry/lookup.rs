@@ -39,6 +39,13 @@ impl Context<'_> {
         }
     }
 
+    /// Who is paid for what an agent does: the owner of an agent of this host as it is now, and who
+    /// registered any other.
+    pub(crate) fn owner_of_listing(&self, listing: &Listing) -> Arc<str> {
+        let member = listing.member.and_then(|member| self.directory().member(member));
+        member.filter(|m| m.is_agent()).map_or_else(|| listing.owner.clone(), |m| owner_of(m))
+    }
+
     pub(crate) fn heartbeat_of(&mut self, agent: Uid) -> Result<Option<Timestamp>> {
         match self.ws.changes.heartbeats.get(&agent) {
             Some(seen) => Ok(Some(*seen)),
@@ -49,6 +56,11 @@ impl Context<'_> {
     /// Whether the agent can be hired now: it was heard of lately, or is connected.
     pub(crate) fn is_agent_online(&mut self, listing: &Listing) -> Result<bool> {
         let directory = self.directory();
+        // Whoever was removed delivers nothing any more, however lately it was heard of.
+        let is_gone = |member| directory.member(member).is_none_or(|member| member.removed);
+        if is_gone(listing.by) || listing.member.is_some_and(is_gone) {
+            return Ok(false);
+        }
         let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));
         let seen = self.heartbeat_of(listing.agent)?;
         Ok(is_here || Listing::is_online(seen, self.now))

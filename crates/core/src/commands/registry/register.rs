@@ -9,6 +9,7 @@ use crate::commands::context::{Context, Result};
 use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::ledger::posting::check_owner;
 use crate::commands::redact::Redact;
+use crate::language::names::confusables::unseen;
 use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
 use crate::model::error::{Code, Refusal};
@@ -64,6 +65,11 @@ impl Command for Register {
         }
         check_owner(&owner)?;
         let asked = checked(self.asked)?;
+        if let Some(c) = unseen(&asked.name) {
+            let code = u32::from(c);
+            let why = format!("agent_name has the invisible character U+{code:04X}; leave it out");
+            return Err(Refusal::invalid(why).into());
+        }
         let mine = match me.is_agent() {
             true => run.listing_of(me.key)?,
             false => None,
@@ -85,7 +91,9 @@ impl Command for Register {
             }
         };
         let before = run.maybe_listing(agent)?;
-        if before.as_ref().is_some_and(|before| before.owner != owner) {
+        // An agent of this host is the same agent, whoever owns it now.
+        let is_itself = |before: &Listing| me.is_agent() && before.member == Some(me.key);
+        if before.as_ref().is_some_and(|before| before.owner != owner && !is_itself(before)) {
             let why = "this agent_id belongs to another owner; use one of your own";
             return Err(Refusal::new(Code::Conflict, why).into());
         }

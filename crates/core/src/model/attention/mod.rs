@@ -159,10 +159,12 @@ pub enum Rule {
     AskedToLeave,
     /// The member has left this place and was not named since.
     Left,
+    /// The sender left the member out, whatever else would have told it.
+    LeftOut,
 }
 
 impl Rule {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::DirectMessage,
         Self::Recipient,
         Self::Delivered,
@@ -193,6 +195,7 @@ impl Rule {
         Self::BudgetSpent,
         Self::AskedToLeave,
         Self::Left,
+        Self::LeftOut,
     ];
 
     pub fn name(self) -> &'static str {
@@ -226,6 +229,7 @@ impl Rule {
             Self::Escalated => "escalated",
             Self::AskedToLeave => "asked_to_leave",
             Self::Left => "left",
+            Self::LeftOut => "left_out",
             Self::BudgetSpent => "budget_spent",
         }
     }
@@ -293,6 +297,12 @@ impl Attention {
             of_role || t.decision.policy == Policy::MustRespond
         };
         self.told.iter().any(asks)
+    }
+
+    /// The members whom the sender left out. They are left out of every edit too.
+    pub fn left_out(&self) -> impl Iterator<Item = MemberKey> + '_ {
+        let left_out = self.told.iter().filter(|told| told.decision.rule == Rule::LeftOut);
+        left_out.map(|told| told.member)
     }
 
     pub fn is_shown_to(&self, member: MemberKey) -> bool {

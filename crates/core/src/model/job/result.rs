@@ -62,9 +62,4 @@ impl Outcome {
             Self::Unpaid => "unpaid",
         }
     }
-
-    /// Whether the agent's reputation suffers: it had the work and did not do it.
-    pub fn is_failure(self) -> bool {
-        matches!(self, Self::Failed | Self::Refused | Self::TimedOut)
-    }
 }

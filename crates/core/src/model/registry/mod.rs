@@ -165,8 +165,15 @@ pub fn checked(mut asked: Registration) -> Result<Registration, Refusal> {
     Ok(asked)
 }
 
+/// The host's own skills begin with it.
+const RESERVED: &str = "chorus.";
+
 /// A skill's name: letters, digits and `_ - . : /`, so that it fits into a URL and a command line.
 pub fn check_skill_name(name: &str) -> Result<(), Refusal> {
+    if name.starts_with(RESERVED) {
+        let why = format!("names of skills that begin with {RESERVED} are the host's own");
+        return Err(Refusal::invalid(why));
+    }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
     if name.is_empty() || name.len() > limits::SKILL_NAME_BYTES || !name.chars().all(is_plain) {
         let most = limits::SKILL_NAME_BYTES;

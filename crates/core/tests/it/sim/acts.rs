@@ -95,6 +95,7 @@ impl World {
             mentions: Vec::new(),
             directedness: None,
             audience: Default::default(),
+            left_out: Vec::new(),
         };
         let by = By { turn, ..self.by(author) };
         match self.try_run(by, post) {

@@ -8,6 +8,7 @@ use chorus_core::language::search::words;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Timestamp, Uid};
+use chorus_core::model::job::CURRENCY;
 use chorus_core::model::ledger::Credits;
 use chorus_core::model::limits::{AGENT_OFFLINE_MS, CLOCK_SKEW_MS};
 use chorus_core::model::registry::{self, Listing, Reputation, VERSION};
@@ -203,9 +204,13 @@ impl AgentService {
             Reputation::of(score).ok_or_else(why)
         });
         let text = asked.q.unwrap_or_default();
+        let sought = words(&text);
+        if sought.is_empty() && !text.is_empty() {
+            return Err(Refusal::invalid("q has no word to search for; leave it out to list all"));
+        }
         let discovery = Discovery {
             skill: asked.skill,
-            words: words(&text).into_iter().map(|word| word.folded).take(WORDS).collect(),
+            words: sought.into_iter().map(|word| word.folded).take(WORDS).collect(),
             min_reputation: min_reputation.transpose()?,
             max_cost: asked.max_cost.map(|amount| must_not_be_negative(amount.0)).transpose()?,
             seen_after: (asked.status == Some(AgentStatus::Online)).then_some(alive),
@@ -316,6 +321,13 @@ pub(super) fn check_version(version: Option<&str>) -> Result<(), Refusal> {
     match version.is_none_or(|version| version == VERSION) {
         true => Ok(()),
         false => Err(Refusal::invalid(format!("version is {VERSION} here"))),
+    }
+}
+
+pub(super) fn check_currency(currency: Option<&str>) -> Result<(), Refusal> {
+    match currency.is_none_or(|currency| currency == CURRENCY) {
+        true => Ok(()),
+        false => Err(Refusal::invalid(format!("currency is {CURRENCY} here"))),
     }
 }
 

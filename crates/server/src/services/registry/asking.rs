@@ -109,6 +109,7 @@ impl AskingService {
             mentions: Vec::new(),
             directedness: None,
             audience: Audience::AsAnswered,
+            left_out: Vec::new(),
         };
         let Logged { entry, .. } = self.commands.submit_redacted(by, post).await?;
         let at = EventRef { conversation: entry.conversation.key, seq: entry.event.seq };

@@ -10,7 +10,7 @@ use chorus_core::commands::jobs::{
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Prefix, Timestamp, Uid};
-use chorus_core::model::job::{CURRENCY, Evaluation, Job, JobResult, JobState, Payment};
+use chorus_core::model::job::{Evaluation, Job, JobResult, JobState, Payment};
 use chorus_core::model::ledger::EntryKind;
 use chorus_core::model::limits;
 use chorus_core::model::registry::{Listing, owner_of};
@@ -18,12 +18,12 @@ use chorus_core::state::directory::Directory;
 use chorus_store::JobsOf;
 use chorus_wire::canonical::canonical_json;
 use chorus_wire::registry::{
-    Contest, Job as ShownJob, JobQuery, JobRequest, JobResult as StatedResult, Jobs, Receipts,
-    ResultStatus, ResultTaken, Side,
+    Contest, Job as ShownJob, JobQuery, JobRequest, JobResult as StatedResult, Jobs, JobsQuery,
+    Receipts, ResultStatus, ResultTaken, Side,
 };
 use serde_json::value::RawValue;
 
-use super::agents::{AgentService, check_version, must_not_be_negative};
+use super::agents::{AgentService, check_currency, check_version, must_not_be_negative};
 use super::ledger::sees_everything;
 use super::receipts;
 use super::steps::next;
@@ -63,10 +63,8 @@ impl JobService {
         asked: JobRequest,
     ) -> Result<ShownJob, Refusal> {
         check_version(asked.version.as_deref())?;
+        check_currency(asked.currency.as_deref())?;
         self.agents.check_time(asked.timestamp_utc)?;
-        if asked.currency.as_deref().is_some_and(|currency| currency != CURRENCY) {
-            return Err(Refusal::invalid(format!("currency is {CURRENCY} here")));
-        }
         let job = match asked.job_id.as_deref() {
             Some(id) => ids::uuid(id, "job_id")?,
             None => self.id_generator.uid(self.clock.now())?,
@@ -94,6 +92,10 @@ impl JobService {
             let within_ms = asked.evaluation_ms.unwrap_or(limits::JOB_EVALUATION_MS);
             Ok::<_, Refusal>(Evaluation { by: member, within_ms })
         });
+        if asked.evaluator.is_none() && asked.evaluation_ms.is_some() {
+            let why = "evaluation_ms is how long the evaluator has, and evaluator names none";
+            return Err(Refusal::invalid(why));
+        }
         let orchestrator = asked.orchestrator_id.as_deref();
         let request = Request {
             job,
@@ -161,6 +163,11 @@ impl JobService {
                 "this is the agent's own door, for direct jobs; ask for others with POST /jobs";
             return Err(Refusal::invalid(why));
         }
+        if let Some(stated) = asked.agent_id.as_deref()
+            && self.agents.agent_named(stated).await? != self.agents.agent_named(&agent).await?
+        {
+            return Err(Refusal::invalid("agent_id is not the agent of the path; leave it out"));
+        }
         let payment = Some(Payment::Direct.name().to_owned());
         self.request(caller, JobRequest { agent_id: Some(agent), payment, ..asked }).await
     }
@@ -213,25 +220,24 @@ impl JobService {
         }
     }
 
-    pub(crate) async fn jobs(
-        &self,
-        caller: &Caller,
-        side: Side,
-        after: Option<&str>,
-        limit: Option<u32>,
-    ) -> Result<Jobs, Refusal> {
-        let limit = reads::limit(limit)?;
+    pub(crate) async fn jobs(&self, caller: &Caller, query: JobsQuery) -> Result<Jobs, Refusal> {
+        let limit = reads::limit(query.limit)?;
         let owner = owner_of(&caller.member).to_string();
+        let (side, disputed) = (query.side.unwrap_or_default(), query.disputed.unwrap_or(false));
+        if disputed && side != Side::All {
+            return Err(Refusal::invalid("disputed is for side=all; your own jobs show it each"));
+        }
         let of = match side {
             Side::Hirer => JobsOf::Hirer(owner),
             Side::Worker => JobsOf::Worker(owner),
+            Side::All if sees_everything(caller) && disputed => JobsOf::Contested,
             Side::All if sees_everything(caller) => JobsOf::Everybody,
             Side::All => {
                 let why = "the jobs of everybody are for operators and auditors";
                 return Err(Refusal::new(Code::InsufficientAuthority, why));
             }
         };
-        let before = after.map(place).transpose()?;
+        let before = query.after.as_deref().map(place).transpose()?;
         let read = move |readers: &chorus_store::Readers| readers.jobs(&of, before, limit + 1);
         let mut found = self.reads.read(read).await?;
         let more = found.len() > limit;

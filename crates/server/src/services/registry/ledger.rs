@@ -14,7 +14,7 @@ use chorus_wire::registry::{
     Transfer as TransferAsked, Transferred,
 };
 
-use super::agents::{AgentService, must_not_be_negative};
+use super::agents::{AgentService, check_currency, check_version, must_not_be_negative};
 use super::receipts::Paid;
 use crate::auth::{Auth, Caller};
 use crate::services::clock::HostClock;
@@ -41,6 +41,8 @@ impl LedgerService {
         asked: TransferAsked,
     ) -> Result<Transferred, Refusal> {
         caller.must_not_be_a_turn()?;
+        check_version(asked.version.as_deref())?;
+        check_currency(asked.currency.as_deref())?;
         self.agents.check_time(asked.timestamp_utc)?;
         let command = Transfer {
             transfer: ids::uuid(&asked.transfer_id, "transfer_id")?,

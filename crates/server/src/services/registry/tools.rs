@@ -25,15 +25,15 @@ impl JobService {
             budget: asked.budget,
             timeout_ms: asked.timeout_ms,
             thread_id: asked.thread_id,
-            orchestrator_id: None,
+            orchestrator_id: asked.orchestrator_id,
+            callback_url: asked.callback_url,
+            payment_identifier: asked.payment_identifier,
+            evaluator: asked.evaluator,
+            evaluation_ms: asked.evaluation_ms,
+            payment: asked.payment,
             currency: None,
-            callback_url: None,
             timestamp_utc: None,
             version: None,
-            payment_identifier: None,
-            evaluator: None,
-            evaluation_ms: None,
-            payment: None,
         };
         let asked = self.request(caller, request).await?;
         match wait {

@@ -168,8 +168,7 @@ async fn list(
     Bearer(caller): Bearer,
     Query(query): Query<JobsQuery>,
 ) -> Reply<Jobs> {
-    let side = query.side.unwrap_or_default();
-    Ok(Json(app.jobs.jobs(&caller, side, query.after.as_deref(), query.limit).await?))
+    Ok(Json(app.jobs.jobs(&caller, query).await?))
 }
 
 async fn one(

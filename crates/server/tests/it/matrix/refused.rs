@@ -104,12 +104,13 @@ async fn bad(world: &mut World, remote: &mut Remote) -> Vec<Bad> {
 }
 
 /// The secret in the path counts here, and no token is looked at.
-const BY_SECRET: [&str; 8] = [
+const BY_SECRET: [&str; 9] = [
     "answer_challenge",
     "job_callback",
     "callback",
     "deliver_to_inbox",
     "sign_in",
+    "sign_in_back",
     "use_sign_in_link",
     "invitation",
     "accept_invitation",

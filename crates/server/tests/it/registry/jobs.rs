@@ -69,19 +69,124 @@ async fn a_failure_returns_all_and_costs_reputation() {
 // covers: REG-34, REG-35
 #[tokio::test]
 async fn a_job_without_a_result_in_time_expires_and_a_late_result_is_refused() {
+    // A hirer that gives less than the usual time cannot cost the agent anything.
+    for (timeout_ms, score) in [(600_000, 45.5), (599_999, 50.0)] {
+        let mut market = Market::open().await;
+        let mut request = market.request();
+        request["timeout_ms"] = json!(timeout_ms);
+        market.host.post(&market.buyer, "/jobs", request).await.ok();
+        let url = market.posted().await.json()["callback_url"].clone();
+        eventually("it is taken", || async { market.job().await["taken_at"].is_string() }).await;
+        market.host.pass(601_000).await;
+        eventually("it ends", || async { market.job().await["state"] == "Expired" }).await;
+        let done = market.job().await;
+        assert_eq!((&done["outcome"], &done["held"]), (&json!("timed_out"), &json!(0)));
+        assert_eq!((market.balance("buyer").await, market.reputation().await), (10.0, score));
+        assert_eq!(market.call_back(&url, result()).await.refused(409), "CONFLICT");
+        assert_eq!(market.balance("seller").await, 0.0);
+        market.stop().await;
+    }
+}
+
+// covers: REG-72
+#[tokio::test]
+async fn a_hirer_cannot_ruin_a_reputation_for_nothing() {
+    // Its own evaluator refuses: the credits return, and nothing is held against the agent.
     let mut market = Market::open().await;
     let mut request = market.request();
-    request["timeout_ms"] = json!(60_000);
+    request["evaluator"] = json!("buyer");
     market.host.post(&market.buyer, "/jobs", request).await.ok();
+    let posted = market.posted().await.json();
+    assert_eq!(posted["evaluator"], "buyer", "the agent knows who will decide");
+    market.call_back(&posted["callback_url"], result()).await.ok();
+    let path = format!("/jobs/{JOB}/evaluation");
+    let done = market.host.post(&market.buyer, &path, json!({"accept": false})).await.ok();
+    assert_eq!(done["outcome"], "refused");
+    assert_eq!((market.balance("buyer").await, market.reputation().await), (10.0, 50.0));
+    market.stop().await;
+    // A skill without a price can gain nothing, and so it can lose nothing, whatever is held.
+    let mut market = Market::open().await;
+    let mut free = market.registration();
+    free["skills"][0]["cost_per_call"] = json!(0);
+    market.host.post(&market.seller, "/register", free).await.ok();
+    market.hire().await;
     let url = market.posted().await.json()["callback_url"].clone();
-    eventually("the job has moved", || async { market.job().await["taken_at"].is_string() }).await;
-    market.host.pass(61_000).await;
-    eventually("the job has moved", || async { market.job().await["state"] == "Expired" }).await;
-    let done = market.job().await;
-    assert_eq!((&done["outcome"], &done["held"]), (&json!("timed_out"), &json!(0)));
-    assert_eq!((market.balance("buyer").await, market.reputation().await), (10.0, 45.5));
-    assert_eq!(market.call_back(&url, result()).await.refused(409), "CONFLICT");
+    market.call_back(&url, failure("no text")).await.ok();
+    assert_eq!(market.job().await["outcome"], "failed");
+    assert_eq!((market.balance("buyer").await, market.reputation().await), (10.0, 50.0));
+    market.stop().await;
+}
+
+// covers: REG-41
+#[tokio::test]
+async fn an_agent_whose_member_was_removed_is_not_hired_though_it_was_just_heard_of() {
+    let market = Market::open().await;
+    let beat = json!({"agent_id": AGENT});
+    market.host.post(&market.seller, "/heartbeat", beat).await.ok();
+    let path = "/v1/members/seller";
+    market.host.send(&market.operator, Method::DELETE, path, None).await.ok();
+    let refused = market.host.post(&market.buyer, "/jobs", market.request()).await;
+    assert_eq!(refused.refused(503), "AGENT_OFFLINE");
+    assert_eq!(market.balance("buyer").await, 10.0, "nothing is held");
+    market.stop().await;
+}
+
+// covers: REG-11, REG-14, REG-43, REG-50
+#[tokio::test]
+async fn an_agent_that_is_given_to_another_owner_goes_on_and_nothing_is_stranded() {
+    let mut market = Market::open().await;
+    market.hire().await;
+    let url = market.posted().await.json()["callback_url"].clone();
+    market.call_back(&url, result()).await.ok();
+    assert_eq!(market.balance("seller").await, 0.1);
+    let given = json!({"owner_id": "buyer"});
+    let path = "/v1/members/seller";
+    market.host.send(&market.operator, Method::PATCH, path, Some(given)).await.ok();
+    // Its owner does not hire it, and it may change what it offers.
+    let mut again = market.request();
+    again["job_id"] = json!("f81d4fae-7dec-11d0-a765-00a0c91e6b00");
+    let refused = market.host.post(&market.buyer, "/jobs", again.clone()).await;
+    assert_eq!(refused.refused(400), "VALIDATION_ERROR");
+    let mut registration = market.registration();
+    registration["owner_id"] = json!("buyer");
+    market.host.post(&market.seller, "/register", registration).await.ok();
+    assert_eq!(market.reputation().await, 51.0);
+    // Others pay its owner now.
+    let third = market.host.token("third").await;
+    market.mint("third", 1.0).await;
+    let asked = market.host.post(&third, "/jobs", again).await.ok();
+    assert_eq!(asked["agent_owner"], "buyer");
+    // What the old account has is moved by an operator, and by nobody else.
+    let left = json!({"transfer_id": TRANSFER, "from_owner": "seller", "to_owner": "buyer",
+        "amount": 0.1});
+    let refused = market.host.post(&market.buyer, "/transfer", left.clone()).await;
+    assert_eq!(refused.refused(403), "CLAIM_MISMATCH");
+    market.host.post(&market.operator, "/transfer", left).await.ok();
     assert_eq!(market.balance("seller").await, 0.0);
+    let mut of_somebody = json!({"from_owner": "third", "to_owner": "buyer", "amount": 0.1});
+    of_somebody["transfer_id"] = json!("0b3ba3b8-7dec-11d0-a765-1a2b3c4d5e60");
+    let refused = market.host.post(&market.operator, "/transfer", of_somebody).await;
+    assert_eq!(refused.refused(403), "CLAIM_MISMATCH");
+    market.stop().await;
+}
+
+// covers: REG-70
+#[tokio::test]
+async fn an_agent_hires_in_its_own_name_alone() {
+    let mut market = Market::open().await;
+    let own = "5f1c1a52-0b3b-4b1a-9c1a-1a2b3c4d5e6f";
+    let mut mine = market.registration();
+    mine["agent_id"] = json!(own);
+    mine["owner_id"] = json!("buyer");
+    market.host.post(&market.buyer, "/register", mine).await.ok();
+    let mut request = market.request();
+    request["orchestrator_id"] = json!("00000000-0000-4000-8000-000000000009");
+    let refused = market.host.post(&market.buyer, "/jobs", request).await;
+    assert_eq!(refused.refused(403), "CLAIM_MISMATCH");
+    let asked = market.host.post(&market.buyer, "/jobs", market.request()).await.ok();
+    assert_eq!(asked["orchestrator_id"], own, "whose reputation counts is shown");
+    let posted = market.posted().await.json();
+    assert_eq!(posted["orchestrator_id"], own);
     market.stop().await;
 }
 
@@ -178,6 +283,11 @@ async fn a_contested_job_is_decided_by_an_operator_and_the_entries_show_it() {
         let other = market.host.post(&market.seller, &path, reason.clone()).await;
         assert_eq!(other.refused(403), "FORBIDDEN");
         market.host.post(&market.buyer, &path, reason).await.ok();
+        let listed = "/jobs?side=all&disputed=true";
+        let jobs = market.host.get(&market.operator, listed).await.ok()["jobs"].clone();
+        assert_eq!(jobs[0]["job_id"], JOB, "an operator finds it");
+        let own = market.host.get(&market.buyer, "/jobs?disputed=true").await;
+        assert_eq!(own.refused(400), "VALIDATION_ERROR");
         let decision = format!("{path}/decision");
         let body = json!({"refund": refund, "note": "Looked at it."});
         let no = market.host.post(&market.buyer, &decision, body.clone()).await;
@@ -185,6 +295,8 @@ async fn a_contested_job_is_decided_by_an_operator_and_the_entries_show_it() {
         let done = market.host.post(&market.operator, &decision, body).await.ok();
         let winner = if refund { "hirer" } else { "agent" };
         assert_eq!(done["dispute"]["decided_for"], winner);
+        let jobs = market.host.get(&market.operator, listed).await.ok()["jobs"].clone();
+        assert_eq!(jobs, json!([]), "and no more once it is decided");
         assert_eq!(market.balance("buyer").await, buyer);
         assert_eq!(market.balance("seller").await, seller);
         assert_eq!(market.reputation().await, score);
@@ -246,6 +358,10 @@ async fn a_direct_job_moves_reputation_only_after_its_result_and_its_transfer() 
     let taken = market.host.post(&market.seller, &result_path(), result()).await.ok();
     assert_eq!(taken["state"], "Submitted");
     assert_eq!(market.reputation().await, 50.0);
+    let mut dollars = pay.clone();
+    dollars["currency"] = json!("dollars");
+    let refused = market.host.post(&market.buyer, "/transfer", dollars).await;
+    assert_eq!(refused.refused(400), "VALIDATION_ERROR");
     market.host.post(&market.buyer, "/transfer", pay.clone()).await.ok();
     assert_eq!((market.balance("seller").await, market.reputation().await), (0.1, 51.0));
     assert_eq!(market.host.post(&market.buyer, "/transfer", pay).await.ok()["duplicate"], true);
