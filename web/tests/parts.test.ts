@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
 import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
+import { nameIn } from '../src/api/assets';
 import { span, visible } from '../src/state/format';
 import { read, write } from '../src/state/places';
 
@@ -69,5 +70,13 @@ describe('what was decided otherwise than shown', () => {
     const name = (id: string) => id;
     expect(difference(told('a'), told('a'), name)).toBeUndefined();
     expect(difference(told('a'), told('b'), name)).toBe('Decided otherwise than shown: also told: b; not told: a.');
+  });
+});
+
+describe('the name of a file', () => {
+  it('is what the host states, in any letters', () => {
+    expect(nameIn("attachment; filename*=UTF-8''b%C3%A4r%20%281%29.png")).toBe('bär (1).png');
+    expect(nameIn('attachment')).toBe('');
+    expect(nameIn("attachment; filename*=UTF-8''%zz")).toBe('');
   });
 });

@@ -248,6 +248,7 @@ fn read_member(row: &dyn Row) -> Result<Member> {
         owner: row.maybe_text(6)?.map(Into::into),
         identities: row.maybe_text(7)?.map(Into::into),
         removed: row.flag(8)?,
+        pause: None,
     })
 }
 

@@ -8,14 +8,15 @@ use crate::family::Family;
 use crate::tenant::Tenant;
 use crate::{
     approval, asset, audit, conversation, departed, digest, directory, endpoint, event, inbox, job,
-    ledger, listing, log_snapshot, message, open, project, read_cursor, registration, schedule,
-    stimulus, thread, token, told, turn, wake,
+    ledger, listing, log_snapshot, message, open, pause, project, read_cursor, registration,
+    schedule, stimulus, thread, token, told, turn, wake,
 };
 
 /// Those that every database has, in the order in which they are recorded, loaded and checked.
 pub(crate) static ALL: &[&Family] = &[
     &directory::FAMILY,
     &registration::FAMILY,
+    &pause::FAMILY,
     &asset::FAMILY,
     &project::FAMILY,
     &endpoint::FAMILY,

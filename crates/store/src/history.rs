@@ -38,7 +38,7 @@ use crate::schema::Schema;
 use crate::sqlite::Folder;
 use crate::{
     Place, Tenant, asset, conversation, departed, directory, event, log_snapshot, message, newest,
-    open, project, read_cursor, schedule, schema, thread,
+    open, pause, project, read_cursor, schedule, schema, thread,
 };
 
 /// Events read at a time, and rows per commit.
@@ -232,6 +232,7 @@ impl Writing {
             return unfit(format!("member {} is out of order", member.key));
         }
         directory::put_member(self.db()?, self.tenant.key, &member)?;
+        pause::put(self.db()?, self.tenant.key, &member)?;
         self.directory.restore_member(Arc::new(member));
         self.wrote()
     }

@@ -36,6 +36,7 @@ mod message;
 mod newest;
 mod open;
 mod open_error;
+mod pause;
 mod place;
 mod project;
 mod read_cursor;

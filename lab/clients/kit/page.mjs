@@ -113,6 +113,36 @@ const cases = {
     await page.locator('.before', { hasText: '@scoutt is nobody here' }).waitFor();
   },
 
+  // An agent that is paused is told nothing; and the terminal of a program is seen live.
+  async watch() {
+    const page = await signIn();
+    await page.goto(`${CHORUS_URL}/app/agents/runner`);
+    const pane = page.getByRole('complementary', { name: 'runner' });
+    await pane.getByRole('heading', { name: /Terminal/ }).waitFor();
+    await page.keyboard.press('v');
+    const terminal = pane.getByRole('region', { name: 'Terminal of @runner, read only' });
+    await terminal.getByText('waits for a line').waitFor();
+    const color = await terminal.getByText('in red').evaluate((span) => getComputedStyle(span).color);
+    assert.equal(color, 'rgb(240, 139, 131)');
+    // What the program prints later is there without a reload.
+    process.stdout.write('PRINT\n');
+    await terminal.getByText('printed later').waitFor();
+    await page.keyboard.press('p');
+    await pane.getByText(/Paused by .* ago/).waitFor();
+    await page.getByRole('heading', { name: /^paused 1$/i }).waitFor();
+    await page.goto(`${CHORUS_URL}/app/`);
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    await page.fill('#composer', '@runner are you there?');
+    await page.locator('.before .chip', { hasText: 'paused' }).waitFor();
+    await page.press('#composer', 'Enter');
+    await page.locator('.message', { hasText: '@runner are you there?' }).first().click();
+    await page.keyboard.press('w');
+    await page.getByText(/runner is paused: it is told once somebody lets it go on/).waitFor();
+    await page.goto(`${CHORUS_URL}/app/agents/runner`);
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { name: /^working 1$/i }).waitFor();
+  },
+
   // One of two is left out, and put back: the preview, the message and why agree.
   async 'leave-out'() {
     const page = await signIn();

@@ -29,7 +29,9 @@ class Actions {
   /** What a key does. The newest part of the page comes first. */
   press(event: KeyboardEvent): boolean {
     const mod = event.ctrlKey || event.metaKey;
-    if (event.altKey) return false;
+    // A dialog has its own keys, and so has what is focused and can be pressed.
+    if (event.altKey || document.querySelector('dialog[open]')) return false;
+    if (event.key === 'Enter' && !mod && isPressable(event.target)) return false;
     const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
     const isTyping = isField(event.target);
     if (isTyping && !mod && event.key !== 'Escape') return false;
@@ -48,6 +50,17 @@ class Actions {
 
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+function isPressable(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a[href], button, summary, [role=tab], [role=option]') !== null;
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** A key as people call it. */
+export function called(key: string): string {
+  return key.startsWith('mod+') ? `${isMac ? '⌘' : 'Ctrl'} ${key.slice(4).toUpperCase()}` : key.replace('Escape', 'Esc');
 }
 
 export const actions = new Actions();

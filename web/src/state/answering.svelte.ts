@@ -13,7 +13,15 @@ export interface Answer {
   since: number;
 }
 
+/** Who was asked and gives no answer. */
+export interface Failure {
+  member: string;
+  note: string;
+}
+
 export class Answering {
+  /** Answers that will not come, by message. */
+  failed: Record<string, Failure[]> = $state({});
   byEvent: Record<string, Answer[]> = $state.raw({});
   private shown: Conversation | undefined;
   private readonly over = new Set<string>();
@@ -43,6 +51,11 @@ export class Answering {
       if (!isWorking && policy !== 'must_respond') return [];
       return [{ member, isWorking, since: Date.parse(receipt.accepted_at ?? receipt.offered_at ?? why.created_at) }];
     });
+    const failures = why.told.flatMap(({ member, receipt }): Failure[] => {
+      const isFailed = receipt?.disposition === 'failed' || receipt?.state === 'dead';
+      return isFailed ? [{ member, note: receipt?.note ?? '' }] : [];
+    });
+    if (failures.length > 0) this.failed[event] = failures;
     const isOver = why.told.every(({ receipt }) => receipt?.state === 'settled' || receipt?.state === 'dead');
     if (isOver) this.over.add(event);
     return [event, open];

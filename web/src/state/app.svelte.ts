@@ -34,7 +34,7 @@ class App {
   readonly agents = new Agents();
   readonly waiting = new Waiting();
   readonly answering = new Answering();
-  readonly channels = new Channels(() => this.me);
+  readonly channels = new Channels(() => this.me, (id) => this.people.name(id));
   readonly outbox: Outbox = new Outbox((pending, posted) => this.posted(pending, posted));
   private readonly conversations = new Map<string, Conversation>();
   private came: LogEvent[] = [];

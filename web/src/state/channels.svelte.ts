@@ -13,7 +13,13 @@ export class Channels {
   heads: Record<string, number> = {};
   private readonly due = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(private readonly me: () => string) {}
+  /** Who else is in a direct message, by conversation. */
+  private others: Record<string, string[]> = $state({});
+
+  constructor(
+    private readonly me: () => string,
+    private readonly name: (member: string) => string,
+  ) {}
 
   get(id: string): Channel | undefined {
     return this.all.find((channel) => channel.id === id);
@@ -25,7 +31,8 @@ export class Channels {
     for (const channel of channels) {
       this.heads[channel.id] = Math.max(this.heads[channel.id] ?? 0, channel.last_seq);
     }
-    await Promise.all(this.all.map((channel) => this.count(channel.id)));
+    const direct = this.all.filter((channel) => channel.kind === 'dm' && this.others[channel.id] === undefined);
+    await Promise.all([...this.all.map((channel) => this.count(channel.id)), ...direct.map((channel) => this.seats(channel.id))]);
   }
 
   /** Counts what is unread. */
@@ -65,6 +72,13 @@ export class Channels {
 
   /** How it is called: a direct message by who else is in it. */
   title(channel: Channel): string {
+    const others = this.others[channel.id] ?? [];
+    if (channel.kind === 'dm' && others.length > 0) return others.map((member) => this.name(member)).join(', ');
     return channel.title || (channel.kind === 'dm' ? 'direct message' : channel.id);
+  }
+
+  private async seats(id: string): Promise<void> {
+    const channel = await api.get<Channel>(`/v1/channels/${id}`).catch(() => undefined);
+    this.others[id] = channel?.members?.map((seat) => seat.member).filter((member) => member !== this.me()) ?? [];
   }
 }

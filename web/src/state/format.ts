@@ -6,6 +6,10 @@ export function clock(time: string): string {
   return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }
 
+export function seconds(time: string): string {
+  return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}
+
 export function fullTime(time: string): string {
   return new Date(time).toLocaleString([], { dateStyle: 'full', timeStyle: 'medium' });
 }

@@ -1,7 +1,7 @@
 /** Everything that waits for a person: approvals, obligations, dead letters, timelines that have
  *  paused, contested jobs. Each once, the longest wait first. */
 import { api } from '../api/client';
-import type { Approval, Delivery, Job, Pause } from '../api/types';
+import type { Approval, Channel, Delivery, Job, Pause } from '../api/types';
 
 export type Item =
   | { kind: 'approval'; id: string; since: string; approval: Approval }
@@ -15,6 +15,8 @@ export class Waiting {
   answers: Delivery[] = $state.raw([]);
   dead: Delivery[] = $state.raw([]);
   pauses: Pause[] = $state.raw([]);
+  /** Members of the conversations where agents have paused. */
+  pausedSeats: ReadonlySet<string> = $state.raw(new Set());
   /** Contested jobs that an operator is to decide. */
   disputes: Job[] = $state.raw([]);
 
@@ -44,5 +46,12 @@ export class Waiting {
     this.answers = open.deliveries.filter((delivery) => delivery.policy === 'must_respond');
     this.dead = dead.deliveries;
     this.pauses = pauses.pauses;
+    this.pausedSeats = new Set((await Promise.all(this.pauses.map((pause) => seats(pause.conversation)))).flat());
   }
+}
+
+/** Who sits in a conversation; nobody in one that the person may not see. */
+async function seats(conversation: string): Promise<string[]> {
+  const channel = await api.get<Channel>(`/v1/channels/${conversation}`).catch(() => undefined);
+  return channel?.members?.map((seat) => seat.member) ?? [];
 }

@@ -3,6 +3,7 @@
 use chorus_core::model::caller::Authority;
 use chorus_core::model::member::MemberKind;
 use chorus_wire::named::NamedEnum;
+use chorus_wire::rest::deliveries::{ListDeliveries, StateFilter};
 use chorus_wire::rest::members::{Identity, Member, MemberPatch, NewMember};
 use clap::Subcommand;
 use serde_json::json;
@@ -42,6 +43,12 @@ pub(crate) enum Args {
     },
     /// Remove a member from the workspace; what it said stays
     Remove { id: String },
+    /// End what an agent works on: its runs stop, and it owes no answer
+    Break { id: String },
+    /// Pause an agent: it is told nothing, and may change nothing
+    Pause { id: String },
+    /// Let a paused agent go on; it is told what still waits for it
+    Continue { id: String },
 }
 
 #[derive(clap::Args, Debug)]
@@ -102,6 +109,33 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             client.remove_member(&id).await?;
             context.print.show(&json!({ "removed": id }), |_| format!("removed {}", line(&id)))
         }
+        Args::Break { id } => {
+            let id = lookup::known(&client, &id).await?;
+            let query = ListDeliveries { state: Some(StateFilter::Open), member: Some(id.clone()) };
+            let mut open = client.deliveries(&query).await?.deliveries;
+            open.retain(|one| matches!(one.receipt.state.as_str(), "offered" | "accepted"));
+            for one in &open {
+                client.end_delivery(&one.id).await?;
+            }
+            let said = match open.len() {
+                0 => "works on nothing".to_owned(),
+                ended => format!("works on nothing any more; ended: {ended}"),
+            };
+            context.print.show(&json!({ "ended": open.len() }), |_| format!("{} {said}", line(&id)))
+        }
+        Args::Pause { id } => {
+            let id = lookup::known(&client, &id).await?;
+            let member = client.pause_agent(&id).await?;
+            let next = format!("chorus member continue {}", line(&id));
+            context
+                .print
+                .show(&member, |m| format!("{} is paused; let it go on with: {next}", one(m)))
+        }
+        Args::Continue { id } => {
+            let id = lookup::known(&client, &id).await?;
+            let member = client.continue_agent(&id).await?;
+            context.print.show(&member, |member| format!("{} goes on", one(member)))
+        }
     }
 }
 
@@ -117,6 +151,9 @@ fn list(members: &[Member]) -> String {
                 member.roles.iter().map(|role| format!("@{}", line(role))).collect();
             if member.lead {
                 notes.push("lead".to_owned());
+            }
+            if let Some(paused) = &member.paused {
+                notes.push(format!("paused by {}", line(&paused.by)));
             }
             notes.extend(member.owner_id.iter().map(|owner| format!("of {}", line(owner))));
             vec![

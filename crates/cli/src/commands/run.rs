@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Run it without a terminal; `chorus attach` shows it
     #[arg(long)]
     detach: bool,
+    /// Show its screen to nobody on the host's page
+    #[arg(long)]
+    private: bool,
     /// Go on as the runner of this folder, whose program sleeps
     #[arg(long, hide = true, value_name = "DIR", conflicts_with_all = ["agent", "channel", "detach"])]
     go_on: Option<PathBuf>,
@@ -85,6 +88,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         arguments: args.arguments,
         folder,
         resume_id: None,
+        private: args.private,
     };
     home.save(&saved).map_err(not_kept)?;
     let place = titles.first().map(|title| format!(" in {title}")).unwrap_or_default();

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use chorus_wire::attention::deliver::Deliver;
 use chorus_wire::attention::method;
 use chorus_wire::attention::notifications::{Cancelled, Closing, Digest, Typing};
+use chorus_wire::attention::screen::Watch;
 use chorus_wire::attention::wake::Wake;
 use chorus_wire::jsonrpc::{self, ErrorObject, Id, Response};
 use futures_util::StreamExt;
@@ -36,6 +37,7 @@ pub enum Incoming {
     Typing(Typing),
     Digest(Box<Digest>),
     Wake(Box<Wake>),
+    Watch(Watch),
     Closing(Closing),
     /// The last one: the connection is over.
     Closed {
@@ -154,6 +156,7 @@ impl Reader {
             method::TYPING => jsonrpc::params(params).map(Incoming::Typing),
             method::DIGEST => jsonrpc::params(params).map(|d| Incoming::Digest(Box::new(d))),
             method::WAKE => jsonrpc::params(params).map(|wake| Incoming::Wake(Box::new(wake))),
+            method::WATCH => jsonrpc::params(params).map(Incoming::Watch),
             method::CLOSING => jsonrpc::params(params).map(Incoming::Closing),
             // A newer host may say more.
             _ => return Ok(()),
@@ -172,9 +175,9 @@ impl Reader {
         match self.incoming.try_send(message) {
             Ok(()) => Ok(()),
             // Soft: one that is missed is worth no connection.
-            Err(mpsc::error::TrySendError::Full(Incoming::Typing(_) | Incoming::Digest(_))) => {
-                Ok(())
-            }
+            Err(mpsc::error::TrySendError::Full(
+                Incoming::Typing(_) | Incoming::Digest(_) | Incoming::Watch(_),
+            )) => Ok(()),
             Err(mpsc::error::TrySendError::Full(_)) => {
                 Err("the harness does not take what the host sends".to_owned())
             }

@@ -41,6 +41,22 @@ impl Client {
         self.act(Method::DELETE, self.url(&["v1", "members", id])).await
     }
 
+    /// `POST /v1/members/{id}/pause`
+    pub async fn pause_agent(&self, id: &str) -> Result<Member> {
+        self.send(Method::POST, self.url(&["v1", "members", id, "pause"]), &serde_json::json!({}))
+            .await
+    }
+
+    /// `POST /v1/members/{id}/continue`
+    pub async fn continue_agent(&self, id: &str) -> Result<Member> {
+        self.send(
+            Method::POST,
+            self.url(&["v1", "members", id, "continue"]),
+            &serde_json::json!({}),
+        )
+        .await
+    }
+
     /// `GET /v1/agents`
     pub async fn agents(&self) -> Result<Agents> {
         self.get(self.path("v1/agents")).await

@@ -35,6 +35,11 @@ impl Client {
         self.get(with_query(self.path("v1/digests"), query)).await
     }
 
+    /// `POST /v1/deliveries/{id}/end`
+    pub async fn end_delivery(&self, id: &str) -> Result<()> {
+        self.act(Method::POST, self.url(&["v1", "deliveries", id, "end"])).await
+    }
+
     /// `POST /v1/deliveries/{id}/redeliver`
     pub async fn redeliver(&self, id: &str) -> Result<()> {
         self.act(Method::POST, self.url(&["v1", "deliveries", id, "redeliver"])).await

@@ -168,6 +168,9 @@ async fn every_call_has_its_path() {
         client.release("e"),
         client.deliveries(&Default::default()),
         client.redeliver("e:m"),
+        client.end_delivery("e:m"),
+        client.pause_agent("m"),
+        client.continue_agent("m"),
     ];
     let expected = "\
         GET /readyz, GET /v1/whoami, GET /v1/members, GET /v1/members/m, PATCH /v1/members/m, \
@@ -179,7 +182,8 @@ async fn every_call_has_its_path() {
         PUT /v1/messages/e/reactions/done, DELETE /v1/messages/e/reactions/done, GET /v1/threads, \
         POST /v1/threads, GET /v1/threads/t, PATCH /v1/threads/t, GET /v1/events/e/attention, \
         POST /v1/attention/preview, GET /v1/events, GET /v1/claims, POST /v1/claims, \
-        DELETE /v1/claims/e, GET /v1/deliveries, POST /v1/deliveries/e:m/redeliver";
+        DELETE /v1/claims/e, GET /v1/deliveries, POST /v1/deliveries/e:m/redeliver, \
+        POST /v1/deliveries/e:m/end, POST /v1/members/m/pause, POST /v1/members/m/continue";
     assert_eq!(calls.join(", "), expected);
 }
 

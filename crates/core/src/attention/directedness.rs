@@ -384,7 +384,8 @@ impl People<'_> {
     /// These are preferences, not filters.
     pub fn preference(&self, member: MemberKey) -> (bool, bool, usize, Timestamp, MemberKey) {
         let person = !self.directory.is_agent(member);
-        let offline = self.directory.connected(member).is_empty();
+        let offline =
+            self.directory.connected(member).is_empty() || self.directory.is_paused(member);
         let running = self.running.get(&member).copied().unwrap_or(0);
         let granted = self.granted.get(&member).copied().unwrap_or_default();
         (person, offline, running, granted, member)

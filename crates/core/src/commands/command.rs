@@ -87,6 +87,9 @@ pub trait Command: Clone + Send + Sized + 'static {
     /// Whether it may run in a turn that the caller no longer holds.
     const IN_TURN: InTurn = if Self::CHANGES { InTurn::Fenced } else { InTurn::Reads };
 
+    /// Whether an agent may do it that is paused.
+    const WHILE_PAUSED: bool = !matches!(Self::IN_TURN, InTurn::Fenced);
+
     /// Whether others see what an agent says with it.
     const SPEAKS: bool = false;
 

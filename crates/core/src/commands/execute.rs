@@ -109,6 +109,9 @@ impl Workspace {
 impl Context<'_> {
     /// Executes one command, and arbitrates the turns that it affected.
     fn execute<C: Command>(&mut self, command: C) -> Result<C::Output> {
+        if !C::WHILE_PAUSED {
+            self.must_not_be_paused()?;
+        }
         if let Some(before) = self.pass_gate(&command)? {
             return Ok(before);
         }

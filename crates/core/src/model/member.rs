@@ -28,6 +28,15 @@ pub struct Member {
     /// A removed member keeps its key and its messages, and can be neither notified nor named any
     /// more.
     pub removed: bool,
+    /// Set while an agent is paused: it is told nothing and says nothing.
+    pub pause: Option<Pause>,
+}
+
+/// Who paused an agent, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub by: MemberKey,
+    pub since: Timestamp,
 }
 
 impl Member {

@@ -35,6 +35,7 @@ mod members;
 mod moved_on;
 mod obligations;
 mod owed;
+mod paused_agents;
 mod pauses;
 mod projects;
 mod reactions;

@@ -95,6 +95,7 @@ impl Harness {
                 tracing::debug!(wake = %wake.wake_id, "a wake, which is for a runner");
                 Ok(())
             }
+            Incoming::Watch(_) => Ok(()),
             Incoming::Closing(closing) => {
                 tracing::info!(reason = %closing.reason, "the host closes the connection");
                 if link::is_taken_over(&closing.reason) {

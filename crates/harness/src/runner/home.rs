@@ -38,6 +38,9 @@ pub struct Saved {
     pub folder: PathBuf,
     /// The program's own id of its session, by which it is resumed.
     pub resume_id: Option<String>,
+    /// Its screen is shown to nobody through the host.
+    #[serde(default)]
+    pub private: bool,
 }
 
 impl std::fmt::Debug for Saved {
@@ -209,6 +212,7 @@ mod tests {
             arguments: Vec::new(),
             folder: PathBuf::from("/tmp"),
             resume_id: None,
+            private: false,
         }
     }
 

@@ -11,11 +11,12 @@
 pub mod home;
 
 mod drive;
+mod error;
 mod program;
 mod reports;
 mod seat;
+mod showing;
 
-use std::fmt;
 use std::time::Duration;
 
 use chorus_client::backoff;
@@ -23,13 +24,16 @@ use chorus_client::c2a::{Connection, Incoming};
 use chorus_core::model::error::Code;
 use chorus_wire::attention::initialize::SessionHello;
 use chorus_wire::attention::method;
+use chorus_wire::attention::screen::Screen;
 use chorus_wire::attention::wake::{Wake, WakeReported};
 use drive::{Driven, Driver};
+pub use error::Error;
 use home::{Home, Life, Saved};
 use program::Program;
 pub use program::{RUNNER_VARIABLE, find, socket};
 use reports::Reports;
 use seat::{Seat, hang_up};
+use showing::{PRIVATE, Showing};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -66,37 +70,6 @@ pub enum Ended {
     Exited { code: u8, hung_up: bool },
 }
 
-/// Why a runner ended by itself.
-#[derive(Debug)]
-pub enum Error {
-    /// The program cannot be started.
-    Program(std::io::Error),
-    Home(home::Error),
-    /// The host refuses the token, or the agent: trying again would not help.
-    Refused(chorus_client::Error),
-    /// Another runner has connected as the same session.
-    TakenOver,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Program(why) => write!(f, "the program cannot be started: {why}"),
-            Self::Home(why) => why.fmt(f),
-            Self::Refused(why) => write!(f, "the host refuses this agent: {why}"),
-            Self::TakenOver => f.write_str("another runner has taken over this session"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<home::Error> for Error {
-    fn from(why: home::Error) -> Self {
-        Self::Home(why)
-    }
-}
-
 /// Something that the loop takes in.
 enum Event {
     /// `gone`: the person's terminal is no more.
@@ -119,6 +92,7 @@ struct Runner {
     reports: Reports,
     /// The wake in hand.
     driver: Option<Driver>,
+    showing: Showing,
     link: mpsc::Sender<Link>,
     events: mpsc::Sender<Event>,
     driven: mpsc::Sender<Driven>,
@@ -153,6 +127,7 @@ pub async fn run(
         up_since: Instant::now(),
         reports: Reports::default(),
         driver: None,
+        showing: Showing::default(),
         link,
         events,
         driven,
@@ -186,6 +161,7 @@ pub async fn run(
                 true => runner.say_alive(),
                 false => return runner.stop().await,
             },
+            () = runner.showing.due() => runner.show().await,
             // The terminal of a program that runs here passes both on to it.
             _ = hangup.recv() => hung_up = true,
             _ = terminate.recv() => {
@@ -233,10 +209,12 @@ impl Runner {
                 tracing::info!(agent = %self.saved.agent, "connected");
                 self.connection = Some(connection);
                 self.up_since = Instant::now();
+                self.showing = Showing::default();
                 self.reports.lost();
                 self.report_next();
             }
             Link::Said(_, Incoming::Wake(wake)) => self.woken(*wake),
+            Link::Said(_, Incoming::Watch(watch)) => self.showing.begin(watch),
             Link::Said(_, Incoming::Closing(closing)) if link::is_taken_over(&closing.reason) => {
                 return Err(Error::TakenOver);
             }
@@ -355,6 +333,18 @@ impl Runner {
             // A runner that has stopped does not listen any more.
             let _ = events.send(Event::Answered { fence, wake, answer }).await;
         });
+    }
+
+    async fn show(&mut self) {
+        let terminal = self.terminal.as_ref().map(Terminal::handle);
+        let shown = || terminal.map_or_else(Screen::default, |terminal| terminal.shown());
+        let screen = if self.saved.private { PRIVATE } else { shown() };
+        if let Some(screen) = self.showing.changed(screen)
+            && let Some(connection) = &self.connection
+        {
+            // The next one comes with the next connection.
+            let _ = connection.notify(method::SCREEN, screen).await;
+        }
     }
 
     /// Says that the wake in hand is still in hand.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use bytes::Bytes;
+use chorus_wire::attention::screen::Screen;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -89,6 +90,12 @@ impl TerminalHandle {
     #[must_use]
     pub fn screen(&self) -> String {
         locked(&self.0.model).text()
+    }
+
+    /// What the screen shows, with colors.
+    #[must_use]
+    pub fn shown(&self) -> Screen {
+        locked(&self.0.model).shown()
     }
 
     /// The last `count` lines of the screen that have text.

@@ -13,6 +13,7 @@ mod pty;
 mod raw;
 mod relay;
 mod screen;
+mod spans;
 mod viewers;
 mod writer;
 

@@ -117,6 +117,11 @@ impl Model {
         }
     }
 
+    pub(super) fn screen(&mut self) -> &vt100::Screen {
+        self.catch_up();
+        self.parser.screen()
+    }
+
     pub(super) fn text(&mut self) -> String {
         self.catch_up();
         self.parser.screen().contents()

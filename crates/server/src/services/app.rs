@@ -45,6 +45,7 @@ use super::retention::RetentionService;
 use super::roles::RoleService;
 use super::runs::RunService;
 use super::schedules::ScheduleService;
+use super::screens::ScreenService;
 use super::search::SearchService;
 use super::sessions::SessionService;
 use super::shared::Shared;
@@ -238,6 +239,11 @@ services! {
     schedules: ScheduleService {
         services: commands, reads;
         shared: directory;
+    }
+    screens: ScreenService {
+        services: commands;
+        shared: clock, connections, directory, redactor;
+        new: screens;
     }
     sessions: SessionService {
         services: commands;

@@ -10,7 +10,9 @@ use chorus_core::model::caller::By;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::delivery::{self, Open};
 use chorus_core::model::error::Refusal;
-use chorus_core::model::ids::MemberKey;
+use chorus_core::model::ids::{MemberKey, Timestamp};
+use chorus_core::model::member::Member;
+use chorus_core::model::registry::owner_of;
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
 use chorus_wire::rest::deliveries::{Deliveries, Delivery, ListDeliveries, StateFilter, read_id};
@@ -33,6 +35,17 @@ pub(crate) struct DeliveryService {
     pub(super) directory: Arc<ArcSwap<Directory>>,
 }
 
+/// What is open of one member.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Queue {
+    /// Its open deliveries.
+    pub(super) open: u64,
+    /// Those of them that wait for a turn, or for a person to let a timeline continue.
+    pub(super) held_back: u64,
+    /// Since when a person owes it an answer.
+    pub(super) asks_since: Option<Timestamp>,
+}
+
 impl DeliveryService {
     /// `GET /v1/deliveries`. Others' deliveries are for who runs the room, or audits it.
     pub(crate) async fn deliveries(
@@ -51,7 +64,7 @@ impl DeliveryService {
             None if state != StateFilter::Open && caller.sees_all() => None,
             None => Some(caller.by.member),
         };
-        if member != Some(caller.by.member) && !caller.sees_all() {
+        if member.is_none_or(|member| !self.is_of(caller, member)) && !caller.sees_all() {
             caller.must_govern()?;
         }
         let mut found = Vec::new();
@@ -64,6 +77,13 @@ impl DeliveryService {
             self.collect(&dead, member, &mut found, delivery::Delivery::is_dead);
         }
         Ok(Deliveries { deliveries: in_order(found) })
+    }
+
+    /// Whether it is the caller itself, or an agent of the caller's.
+    fn is_of(&self, caller: &Caller, member: MemberKey) -> bool {
+        let directory = self.directory.load();
+        let owns = |m: &Arc<Member>| m.is_agent() && *owner_of(m) == *caller.member.id;
+        member == caller.by.member || directory.member(member).is_some_and(owns)
     }
 
     /// What was not answered in time, as far as it concerns a member, or anybody for who runs the room.
@@ -107,6 +127,15 @@ impl DeliveryService {
         self.commands.submit(caller.by, deliveries::Redeliver { event, member }).await.map(drop)
     }
 
+    /// Ends what an agent was told of or works on; `id` is `<event id>:<member id>`.
+    pub(crate) async fn end(&self, caller: &Caller, id: &str) -> Result<(), Refusal> {
+        caller.must_not_be_a_turn()?;
+        let (event, member) = read_id(id).ok_or_else(|| Refusal::not_found("delivery"))?;
+        let event = ids::event(event)?;
+        let member = ids::member_for(&self.directory.load(), caller, member)?.key;
+        self.commands.submit(caller.by, deliveries::EndDelivery { event, member }).await
+    }
+
     fn collect(
         &self,
         opens: &[(Arc<Conversation>, Open)],
@@ -137,17 +166,24 @@ impl DeliveryService {
         self.commands.submit(caller.by, queries::Waiting { member, limit: LOOKED_AT }).await
     }
 
-    /// How many open deliveries each member has.
-    pub(super) async fn waiting_counts(&self) -> Result<HashMap<MemberKey, u64>, Refusal> {
+    /// What is open of each member.
+    pub(super) async fn queues(&self) -> Result<HashMap<MemberKey, Queue>, Refusal> {
         let command = queries::Waiting { member: None, limit: LOOKED_AT };
         let open = self.commands.submit(By::host(), command).await?;
-        let mut counts = HashMap::new();
-        for delivery in open.iter().flat_map(|(_, open)| &open.deliveries) {
-            if delivery.is_open() {
-                *counts.entry(delivery.member).or_default() += 1;
+        let directory = self.directory.load();
+        let mut queues: HashMap<MemberKey, Queue> = HashMap::new();
+        for (_, open) in &open {
+            for delivery in open.deliveries.iter().filter(|d| d.is_open()) {
+                let queue = queues.entry(delivery.member).or_default();
+                queue.open += 1;
+                queue.held_back += u64::from(delivery.stands_still());
+                if directory.is_person(delivery.member) && delivery.is_obligation() {
+                    let asks = &mut queues.entry(open.author).or_default().asks_since;
+                    *asks = Some(asks.map_or(open.at, |since| since.min(open.at)));
+                }
             }
         }
-        Ok(counts)
+        Ok(queues)
     }
 
     /// Dead letters of conversations that the caller may see, and, for who runs the room, those of services elsewhere: nobody

@@ -163,7 +163,11 @@ impl DigestService {
         member: MemberKey,
         scribe: &Scribe,
     ) -> Result<(), Refusal> {
-        let sessions = self.directory.load().connected(member).to_vec();
+        let directory = self.directory.load();
+        if directory.is_paused(member) {
+            return Ok(());
+        }
+        let sessions = directory.connected(member).to_vec();
         if sessions.is_empty() && !scribe.is_there() {
             return Ok(());
         }

@@ -107,6 +107,19 @@ impl MemberService {
         Ok(())
     }
 
+    /// `POST /v1/members/{id}/pause` and `…/continue`.
+    pub(crate) async fn pause_agent(
+        &self,
+        caller: &Caller,
+        id: &str,
+        on: bool,
+    ) -> Result<Member, Refusal> {
+        caller.must_not_be_a_turn()?;
+        let agent = ids::member_for(&self.directory.load(), caller, id)?.key;
+        self.commands.change(caller.by, directory::PauseAgent { agent, on }).await?;
+        self.member(caller, id)
+    }
+
     pub(crate) fn member(&self, caller: &Caller, id: &str) -> Result<Member, Refusal> {
         caller.must_not_be_a_turn()?;
         let directory = self.directory.load();
@@ -129,7 +142,7 @@ impl MemberService {
     /// nobody.
     pub(crate) async fn agents(&self, caller: &Caller) -> Result<Agents, Refusal> {
         caller.must_not_be_a_turn()?;
-        let waiting = self.deliveries.waiting_counts().await?;
+        let queues = self.deliveries.queues().await?;
         let now = self.clock.now();
         let directory = self.directory.load();
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
@@ -143,6 +156,7 @@ impl MemberService {
                 chorus_wire::rest::sessions::Session { folder: None, resume_id: None, ..session }
             };
             let sessions: Vec<_> = live.map(|s| shown(s)).collect();
+            let queue = queues.get(&member.key).copied().unwrap_or_default();
             let reach = directory.endpoints.get(&member.key).map(|endpoint| self.reach(endpoint));
             Agent {
                 member: view::members::member(&directory, member),
@@ -150,7 +164,9 @@ impl MemberService {
                 online: !sessions.is_empty() && reach.is_none_or(|reach| reach == Reach::Reachable),
                 reach: reach.map(|reach| reach.name().to_owned()),
                 sessions,
-                open_deliveries: waiting.get(&member.key).copied().unwrap_or(0),
+                open_deliveries: queue.open,
+                held_back: queue.held_back,
+                asks_since: queue.asks_since.map(Into::into),
             }
         };
         Ok(Agents { agents: agents.map(show).collect() })

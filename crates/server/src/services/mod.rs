@@ -57,6 +57,7 @@ pub(crate) mod inboxes;
 mod listing;
 pub(crate) mod mail;
 pub(crate) mod runs;
+mod screens;
 pub(crate) mod sessions;
 pub(crate) mod turns;
 pub(crate) mod wakes;

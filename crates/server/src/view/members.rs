@@ -8,7 +8,7 @@ use chorus_core::model::wake::WakeState;
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::content::Author;
 use chorus_wire::attention::entry::Told;
-use chorus_wire::rest::members::{Identity, Member};
+use chorus_wire::rest::members::{Identity, Member, Paused};
 use chorus_wire::rest::roles::Role;
 use chorus_wire::rest::sessions::Session;
 use chorus_wire::rest::streams::Stream;
@@ -29,6 +29,10 @@ pub(crate) fn member(directory: &Directory, member: &member::Member) -> Member {
             .inbox_of_stand_in(member.key)
             .map(|inbox| inbox.uid.show(Prefix::Inbox)),
         lead: directory.lead == Some(member.key),
+        paused: member.pause.map(|pause| Paused {
+            by: id_of(directory, pause.by).to_owned(),
+            since: pause.since.into(),
+        }),
         token: None,
     }
 }

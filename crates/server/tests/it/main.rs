@@ -66,6 +66,7 @@ mod retention;
 mod rotation;
 mod runs;
 mod schedules;
+mod screens;
 mod search;
 mod seats;
 mod shapes_before;

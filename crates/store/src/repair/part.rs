@@ -37,10 +37,12 @@ pub enum Part {
     Session,
     /// The job of waking an agent.
     Wake,
+    /// That an agent is paused.
+    Pause,
 }
 
 impl Part {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Conversation,
         Self::Head,
         Self::Seat,
@@ -61,6 +63,7 @@ impl Part {
         Self::Index,
         Self::Session,
         Self::Wake,
+        Self::Pause,
     ];
 
     pub fn name(self) -> &'static str {
@@ -85,6 +88,7 @@ impl Part {
             Self::Index => "index",
             Self::Session => "session",
             Self::Wake => "wake",
+            Self::Pause => "pause",
         }
     }
 }

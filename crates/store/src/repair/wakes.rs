@@ -1,11 +1,12 @@
-//! Repairs wakes and what sessions say of themselves. Neither is in a log, and nothing is lost with
-//! them: what an agent owes is in its deliveries, and a runner says again who it is.
+//! Repairs wakes, pauses of agents and what sessions say of themselves. None is in a log, and
+//! nothing is lost with what is removed: what an agent owes is in its deliveries, a runner says
+//! again who it is, and only the pause of nobody is removed.
 
 use chorus_core::model::ids::Prefix;
 
 use super::{Part, Repair, Repairs};
 use crate::db::Result;
-use crate::{registration, wake};
+use crate::{pause, registration, wake};
 
 impl Repairs<'_> {
     pub(super) fn wakes(&self) -> Result<Vec<Repair>> {
@@ -18,6 +19,11 @@ impl Repairs<'_> {
             for (key, what) in registration::problems(db, workspace, everybody)? {
                 registration::remove(db, workspace, key)?;
                 mended(Part::Session, format!("what session {key} says of itself {what}"));
+            }
+            for member in pause::of_nobody(db, workspace, everybody)? {
+                pause::remove(db, workspace, member)?;
+                let what = format!("the one of member {member} belongs to nobody, and was removed");
+                mended(Part::Pause, what);
             }
             for (uid, what) in wake::problems(db, workspace, everybody)? {
                 wake::remove(db, workspace, uid)?;

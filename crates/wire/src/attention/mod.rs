@@ -20,6 +20,7 @@ pub mod tools;
 
 pub mod disposition;
 pub mod notifications;
+pub mod screen;
 pub mod wake;
 
 /// The version of C2A that this host implements.
@@ -46,13 +47,16 @@ pub mod method {
     pub const INITIALIZED: &str = "notifications/initialized";
     pub const PROGRESS: &str = "notifications/progress";
     pub const MESSAGE: &str = "notifications/message";
+    /// A runner's, while somebody looks at its program.
+    pub const SCREEN: &str = "notifications/screen";
     /// Host to harness.
     pub const WAKE: &str = "session/wake";
+    pub const WATCH: &str = "session/watch";
     pub const DIGEST: &str = "notifications/digest";
     pub const CLOSING: &str = "notifications/closing";
 
     /// Every method that a harness may send.
-    pub const OF_HARNESS: [&str; 11] = [
+    pub const OF_HARNESS: [&str; 12] = [
         INITIALIZE,
         TOOLS_LIST,
         TOOLS_CALL,
@@ -64,5 +68,6 @@ pub mod method {
         INITIALIZED,
         PROGRESS,
         MESSAGE,
+        SCREEN,
     ];
 }

@@ -69,8 +69,18 @@ pub struct Member {
     pub roles: Vec<String>,
     #[serde(default)]
     pub lead: bool,
+    /// Present while an agent is paused.
+    pub paused: Option<Paused>,
     #[redact(fixed = 3)]
     pub token: Option<String>,
+}
+
+/// By whom an agent is paused, and since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Paused {
+    /// Member id.
+    pub by: String,
+    pub since: Time,
 }
 
 /// `GET /v1/members`.
@@ -100,6 +110,11 @@ pub struct Agent {
     /// Number of its open deliveries.
     #[serde(default)]
     pub open_deliveries: u64,
+    /// Those of them that wait for a turn, or until a person lets a timeline continue.
+    #[serde(default)]
+    pub held_back: u64,
+    /// Since when a person owes it an answer.
+    pub asks_since: Option<Time>,
 }
 
 /// `GET /v1/whoami`: the identity and rights of the bearer token.

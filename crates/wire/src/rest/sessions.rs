@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use crate::attention::screen::Screen;
 use crate::named::Named;
 use crate::time::Time;
 
@@ -38,4 +39,23 @@ pub struct Session {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
+}
+
+/// The query of `GET /v1/sessions/{id}/screen`.
+#[skip_serializing_none]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GetScreen {
+    /// The version that is there already: a newer one is waited for, up to 20 s.
+    pub after: Option<u64>,
+}
+
+/// What the terminal of a program shows that a runner keeps.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionScreen {
+    /// For the next `after`.
+    pub version: u64,
+    /// Absent where nothing newer came in time.
+    pub screen: Option<Screen>,
 }

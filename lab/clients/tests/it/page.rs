@@ -144,6 +144,24 @@ fn an_agent_that_runs_away_is_stopped() {
     Case::begin(&house, "stop", &token).until("DONE");
 }
 
+// covers: OPS-666, OPS-667, ATT-490, ATT-495
+#[test]
+fn an_agent_is_paused_and_its_terminal_is_seen_live() {
+    let (house, token) = room("");
+    let folder = house.folder("work");
+    let later = folder.join("later");
+    let program = r"printf 'waits for a line [31min red[0m
+'; while [ ! -e later ]; do sleep 0.1; done; echo printed later; sleep 600";
+    let run = ["run", "--detach", "--agent", "runner", "--channel", "ops", "sh", "-c", program];
+    let mut command = house.command(&run);
+    assert!(command.current_dir(&folder).status().unwrap().success());
+    let mut case = Case::begin(&house, "watch", &token);
+    case.until("PRINT");
+    std::fs::write(later, "").unwrap();
+    case.until("DONE");
+    house.chorus(&["stop", "runner"]);
+}
+
 // covers: OPS-656
 #[test]
 fn what_is_sent_while_the_host_is_away_is_there_once() {

@@ -191,11 +191,12 @@ export const TABS: Tab[] = [
   tab<Schemas['Delivery']>({
     id: 'deliveries',
     title: 'Deliveries',
-    about: 'What is on its way to you, and what came of it.',
-    none: 'Nothing was sent to you.',
+    about: 'What is on its way to you, and what could not be delivered.',
+    none: 'Nothing is on its way to you.',
     columns: [
       { title: 'At', of: (d) => when(d.created_at) },
       { title: 'From', of: (d) => member(d.author) },
+      { title: 'To', of: (d) => member(d.member) },
       { title: 'Where', of: (d) => place(d.conversation) },
       { title: 'Owed', of: (d) => plain(d.policy) },
       { title: 'Rule', of: (d) => plain(d.reason) },

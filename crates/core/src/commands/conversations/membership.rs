@@ -183,7 +183,7 @@ impl Context<'_> {
         member: MemberKey,
         session: SessionKey,
     ) -> bool {
-        if self.is_runner(session) {
+        if self.is_runner(session) || self.directory().is_paused(member) {
             return false;
         }
         let Some(pinned) = self.room(key).conversation().settings.pinned_session(member) else {

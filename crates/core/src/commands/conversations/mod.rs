@@ -218,6 +218,8 @@ pub struct SetCursor {
 impl Command for SetCursor {
     type Output = ();
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
@@ -238,6 +240,8 @@ pub struct AckThread {
 
 impl Command for AckThread {
     type Output = ();
+
+    const WHILE_PAUSED: bool = true;
 
     no_text!();
 

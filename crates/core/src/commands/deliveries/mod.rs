@@ -147,6 +147,8 @@ pub struct Reject {
 impl Command for Reject {
     type Output = ();
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
@@ -276,6 +278,8 @@ pub struct Life {
 impl Command for Life {
     type Output = ();
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
@@ -374,5 +378,26 @@ impl Command for Redeliver {
 
     fn execute(self, run: &mut Context<'_>) -> Result<()> {
         run.redeliver(self.event, self.member)
+    }
+}
+
+/// Somebody who may steer the agent ends its delivery: its run stops, and it owes nothing for it.
+#[derive(Clone)]
+pub struct EndDelivery {
+    pub event: Uid,
+    pub member: MemberKey,
+}
+
+impl Command for EndDelivery {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::firm(Action::EndDelivery).subject(self.event).member(self.member)
+    }
+
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
+        run.end_delivery(self.event, self.member)
     }
 }

@@ -53,6 +53,8 @@ pub struct Heartbeat {
 impl Command for Heartbeat {
     type Output = Arc<Session>;
 
+    const WHILE_PAUSED: bool = true;
+
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         // It comes every half minute; the list of sessions shows the newest.
         Audit::none()

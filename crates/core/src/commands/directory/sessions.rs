@@ -30,6 +30,8 @@ pub struct OpenSession {
 impl Command for OpenSession {
     type Output = Arc<Session>;
 
+    const WHILE_PAUSED: bool = true;
+
     fn audit(&self, done: Done<'_, Self>) -> Audit {
         Audit::soft(Action::OpenSession).subject(done.ok().map(|session| session.uid))
     }
@@ -55,6 +57,8 @@ pub struct KnowSession {
 impl Command for KnowSession {
     type Output = Arc<Session>;
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
@@ -77,6 +81,8 @@ pub struct CloseSession {
 
 impl Command for CloseSession {
     type Output = ();
+
+    const WHILE_PAUSED: bool = true;
 
     no_text!();
 

@@ -15,6 +15,8 @@ pub struct Heartbeat {
 impl Command for Heartbeat {
     type Output = Uid;
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {

@@ -325,6 +325,24 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// Ends an agent's delivery, with the turn that it holds for it.
+    pub(crate) fn end_delivery(&mut self, event: Uid, member: MemberKey) -> Result<()> {
+        let at = self.event_by_uid(event, "event")?;
+        let unknown = || Refusal::not_found("member");
+        let agent = self.directory().member(member).cloned().ok_or_else(unknown)?;
+        self.may_steer(&agent)?;
+        let room = self.room(at.conversation);
+        let delivery = room.open().get(&at.seq).and_then(|open| open.delivery(member));
+        let Some(before) = delivery.filter(|d| d.is_open()).cloned() else {
+            return Err(Refusal::new(Code::Conflict, "this delivery has ended").into());
+        };
+        if let Some(subject) = room.turns().held_for(member, at.seq) {
+            self.room_mut(at.conversation).turn_mut(subject).take_away(member);
+        }
+        self.cancel_all(at, vec![before], "a person has ended it")?;
+        self.settle(at, member, Disposition::Superseded)
+    }
+
     /// A subject by the id of its root message or its thread.
     fn subject_by_uid(&mut self, key: ConversationKey, uid: Uid) -> Result<Seq> {
         let threads = self.room(key).threads().values();

@@ -68,13 +68,16 @@ impl Context<'_> {
     }
 
     /// The runner's session that can wake a member for mail of a conversation: a connected one, the
-    /// newest first, or one that was connected lately.
+    /// newest first, or one that was connected lately; none of a paused agent.
     pub(crate) fn runner_of(
         &self,
         key: ConversationKey,
         member: MemberKey,
     ) -> Option<Arc<Session>> {
         let directory = self.directory();
+        if directory.is_paused(member) {
+            return None;
+        }
         let pinned = self.room(key).conversation().settings.pinned_session(member);
         let runners = directory.runners(member).iter();
         let runners = runners.filter_map(|key| directory.sessions.get(key));

@@ -14,6 +14,8 @@ pub struct RunnerListens {
 impl Command for RunnerListens {
     type Output = ();
 
+    const WHILE_PAUSED: bool = true;
+
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {

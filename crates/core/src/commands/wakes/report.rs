@@ -33,6 +33,8 @@ pub struct ReportWake {
 impl Command for ReportWake {
     type Output = Arc<Wake>;
 
+    const WHILE_PAUSED: bool = true;
+
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         // How a wake ends is recorded, whatever ends it.
         Audit::none()

@@ -252,6 +252,10 @@ impl Context<'_> {
     /// Why an agent without a runner cannot be woken.
     fn no_runner(&self, target: &Member) -> Refusal {
         let directory = self.directory();
+        if target.pause.is_some() {
+            let why = format!("{} is paused; let it go on first", target.id);
+            return Refusal::new(Code::Conflict, why);
+        }
         let reports = |session: &&Arc<Session>| {
             session.member == target.key
                 && !session.runner

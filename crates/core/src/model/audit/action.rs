@@ -127,5 +127,11 @@ actions! {
         MintCredits = 88, "credits_minted", Uuid;
         TransferCredits = 89, "credits_transferred", Uuid;
         LimitSpending = 90, "spending_limited", Event;
+        PauseAgent = 91, "agent_paused", Event;
+        ContinueAgent = 92, "agent_continued", Event;
+        /// A person ended what an agent was working on.
+        EndDelivery = 94, "delivery_ended", Event;
+        /// Somebody looked at the terminal of an agent's program.
+        WatchScreen = 93, "screen_watched", Event;
     }
 }

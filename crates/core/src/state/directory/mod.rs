@@ -24,7 +24,7 @@ use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
 use crate::model::member::{
-    Member, MemberFields, MemberKind, Proof, Role, Session, SessionStatus, Stream,
+    Member, MemberFields, MemberKind, Pause, Proof, Role, Session, SessionStatus, Stream,
 };
 use crate::model::project::Project;
 use crate::model::token::Issued;
@@ -107,12 +107,18 @@ impl Directory {
         self.connected.get(&member).map_or(&[], |live| &**live)
     }
 
-    /// Whether what is said to an agent reaches it: it is connected, a runner can wake it, or it is
-    /// behind a connection string.
+    /// Whether an agent is paused.
+    pub fn is_paused(&self, member: MemberKey) -> bool {
+        self.member(member).is_some_and(|m| m.pause.is_some())
+    }
+
+    /// Whether what is said to an agent reaches it: it is not paused, and it is connected, a runner
+    /// can wake it, or it is behind a connection string.
     pub fn can_be_reached(&self, member: MemberKey) -> bool {
-        !self.connected(member).is_empty()
+        let is_there = !self.connected(member).is_empty()
             || self.runners.get(&member).is_some_and(|runners| !runners.is_empty())
-            || self.endpoints.contains_key(&member)
+            || self.endpoints.contains_key(&member);
+        is_there && !self.is_paused(member)
     }
 
     /// Whether the member is a person of the workspace and not a stand-in for people elsewhere.
@@ -159,6 +165,7 @@ impl Directory {
             owner: fields.owner.as_deref().map(Into::into),
             identities: fields.identities.as_deref().map(Into::into),
             removed: false,
+            pause: None,
         });
         self.restore_member(member.clone());
         Ok(member)
@@ -210,6 +217,16 @@ impl Directory {
             self.lead = None;
         }
         Ok(self.replace_member(gone))
+    }
+
+    /// Pauses an agent, or lets it go on.
+    pub fn set_pause(
+        &mut self,
+        key: MemberKey,
+        pause: Option<Pause>,
+    ) -> Result<Arc<Member>, Refusal> {
+        let member = Member::clone(self.present(key)?);
+        Ok(self.replace_member(Member { pause, ..member }))
     }
 
     pub fn add_role(&mut self, name: &str) -> Result<Arc<Role>, Refusal> {

@@ -37,6 +37,11 @@ impl Turns {
         self.by_subject.iter().map(|(subject, turn)| (*subject, turn))
     }
 
+    /// The subject in which the member has the turn for this event.
+    pub(crate) fn held_for(&self, member: MemberKey, cause: Seq) -> Option<Seq> {
+        self.subjects().find(|(_, turn)| turn.holds(member, cause)).map(|(subject, _)| subject)
+    }
+
     /// Subjects with open events.
     pub fn with_open(&self) -> impl Iterator<Item = Seq> {
         self.open.keys().copied()

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chorus_core::codec::Coded;
-use chorus_core::model::ids::MemberKey;
+use chorus_core::model::ids::{MemberKey, Timestamp};
 use chorus_core::model::member;
 use chorus_store::history::{Reading, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,11 @@ pub(in crate::history) struct Member<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     identities: Option<Cow<'a, str>>,
     removed: bool,
+    /// By whom it is paused, and since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused_by: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused_at: Option<i64>,
 }
 
 impl<'a> Member<'a> {
@@ -37,6 +42,8 @@ impl<'a> Member<'a> {
             owner: m.owner.as_deref().map(Into::into),
             identities: m.identities.as_deref().map(Into::into),
             removed: m.removed,
+            paused_by: m.pause.map(|pause| pause.by.0),
+            paused_at: m.pause.map(|pause| pause.since.0),
         }
     }
 }
@@ -59,6 +66,10 @@ impl Kind for Member<'_> {
             owner: self.owner.as_deref().map(Into::into),
             identities: self.identities.as_deref().map(Into::into),
             removed: self.removed,
+            pause: self.paused_at.map(|since| member::Pause {
+                by: MemberKey(self.paused_by.unwrap_or_default()),
+                since: Timestamp(since),
+            }),
         })?)
     }
 }

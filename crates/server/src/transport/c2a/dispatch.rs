@@ -175,6 +175,7 @@ pub(super) async fn notified(
             context.must_have("cancellation", |can| can.cancellation)?;
             cancel(context, &read(context, params)?).await
         }
+        method::SCREEN => context.app.screens.show(&context.caller, read(context, params)?),
         method::INITIALIZED => Ok(()),
         _ => Err(Refusal::invalid("an unknown notification")),
     }

@@ -7,7 +7,7 @@ use chorus_core::model::error::Code;
 use chorus_wire::attention::listing;
 use chorus_wire::rest::members::{Agents, Member, MemberPatch, Members, NewMember, Whoami};
 use chorus_wire::rest::roles::{NewRole, Role, Roles};
-use chorus_wire::rest::sessions::Sessions;
+use chorus_wire::rest::sessions::{GetScreen, SessionScreen, Sessions};
 use chorus_wire::rest::streams::{NewStream, Stream, Streams};
 use chorus_wire::rest::tokens::{ListTokens, NewToken, RevokedTokens, RotatedKey, Token, Tokens};
 use chorus_wire::tool::Arguments;
@@ -73,6 +73,22 @@ pub(super) fn routes() -> Routes {
                 NO_TOOL,
             )
             .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
+        .post(
+            "/v1/members/{id}/pause",
+            pause,
+            Doc::new(
+                "pause_agent",
+                "Pauses an agent: it is told nothing, and may change nothing.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
+        )
+        .post(
+            "/v1/members/{id}/continue",
+            go_on,
+            Doc::new("continue_agent", "Lets a paused agent go on.", NO_TOOL)
+                .refuses(&[Code::InsufficientAuthority, Code::NotFound]),
         )
         .get("/v1/roles", roles, Doc::new("list_roles", "The named groups of members.", NO_TOOL))
         .post(
@@ -181,6 +197,21 @@ pub(super) fn routes() -> Routes {
                 NO_TOOL,
             ),
         )
+        .get(
+            "/v1/sessions/{id}/screen",
+            screen,
+            Doc::new(
+                "watch_screen",
+                "What the terminal of an agent's program shows: waits up to 20 s for what is newer.",
+                NO_TOOL,
+            )
+            .refuses(&[
+                Code::Conflict,
+                Code::InsufficientAuthority,
+                Code::NotFound,
+                Code::RateLimited,
+            ]),
+        )
 }
 
 async fn whoami(State(app): Host, Bearer(caller): Bearer) -> Json<Whoami> {
@@ -210,6 +241,24 @@ async fn change_member(
     Json(patch): Json<MemberPatch>,
 ) -> Reply<Member> {
     Ok(Json(app.members.change_member(&caller, &id, patch).await?))
+}
+
+async fn pause(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Member> {
+    Ok(Json(app.members.pause_agent(&caller, &id, true).await?))
+}
+
+async fn go_on(State(app): Host, Bearer(caller): Bearer, Path(id): Path<String>) -> Reply<Member> {
+    Ok(Json(app.members.pause_agent(&caller, &id, false).await?))
+}
+
+/// A look at a terminal, of somebody who looks on.
+async fn screen(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+    Query(asked): Query<GetScreen>,
+) -> Reply<SessionScreen> {
+    Ok(Json(app.screens.screen(&caller, &id, asked).await?))
 }
 
 async fn remove_member(

@@ -90,6 +90,16 @@ pub(super) fn routes() -> Routes {
                 Code::NotFound,
             ]),
         )
+        .post(
+            "/v1/deliveries/{id}/end",
+            end,
+            Doc::new(
+                "end_delivery",
+                "Ends what an agent works on: its run stops, and nobody owes an answer any more.",
+                NO_TOOL,
+            )
+            .refuses(&[Code::InsufficientAuthority, Code::Conflict, Code::NotFound]),
+        )
 }
 
 async fn digests(
@@ -128,6 +138,15 @@ async fn deliveries(
     Query(query): Query<ListDeliveries>,
 ) -> Reply<Deliveries> {
     Ok(Json(app.deliveries.deliveries(&caller, query).await?))
+}
+
+async fn end(
+    State(app): Host,
+    Bearer(caller): Bearer,
+    Path(id): Path<String>,
+) -> Result<Done, Refused> {
+    app.deliveries.end(&caller, &id).await?;
+    Ok(Done)
 }
 
 async fn redeliver(
