@@ -35,6 +35,8 @@ export class Conversation {
   private isSynced = false;
   private newest = 0;
   private reading: Promise<void> | undefined;
+  /** What came while a page is read, for each such page. */
+  private readonly late = new Set<LogEvent[]>();
   private threadsDue: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
@@ -73,8 +75,10 @@ export class Conversation {
     this.isLoading = true;
     this.error = undefined;
     try {
-      this.first = Math.max(0, head - PAGE);
-      this.last = this.first;
+      // What is read already begins elsewhere.
+      await this.reading?.catch(() => undefined);
+      this.isSynced = false;
+      this.first = this.last = Math.max(0, head - PAGE);
       await Promise.all([this.catchUp(), this.loadThreads()]);
       this.isWhole = this.first === 0;
       // What was removed by retention, or is not for this person, leaves a window empty.
@@ -91,17 +95,15 @@ export class Conversation {
   async older(): Promise<void> {
     if (this.isLoading || this.isWhole) return;
     this.isLoading = true;
-    try {
-      await this.page();
-    } finally {
-      this.isLoading = false;
-    }
+    await this.page().finally(() => (this.isLoading = false));
   }
 
   private async page(): Promise<void> {
-    const after = Math.max(0, this.first - PAGE);
-    const limit = this.first - after;
-    const { events } = await this.read(after, limit);
+    const { first, log } = this;
+    const after = Math.max(0, first - PAGE);
+    const { events } = await this.read(after, first - after);
+    // It joins nothing if the window has begun elsewhere since.
+    if (this.log !== log || this.first !== first) return;
     this.first = after;
     this.isWhole = after === 0;
     if (this.log.take(events)) this.rows = this.log.all;
@@ -146,11 +148,11 @@ export class Conversation {
   /** Begins anew around an entry that is far from what is loaded. */
   private async openAt(seq: number): Promise<void> {
     const first = Math.max(0, seq - PAGE / 2);
-    const { events, has_more } = await this.read(first, PAGE);
+    const { events, end } = await this.readAfter(first);
     this.log = new Rows();
     this.first = first;
     this.isWhole = first === 0;
-    this.end = has_more ? Math.max(first, ...events.map((event) => event.seq)) : undefined;
+    this.end = end;
     this.log.take(events);
     this.rows = this.log.all;
   }
@@ -158,14 +160,25 @@ export class Conversation {
   /** Loads what follows the window, until it ends with the newest entry again. */
   async newer(): Promise<void> {
     if (this.isLoading || this.end === undefined) return;
+    const { end: before, log } = this;
     this.isLoading = true;
     try {
-      const { events, has_more } = await this.read(this.end, PAGE);
-      this.end = has_more ? Math.max(this.end, ...events.map((event) => event.seq)) : undefined;
+      const { events, end } = await this.readAfter(before);
+      if (this.log !== log || this.end !== before) return;
+      this.end = end;
       if (this.log.take(events)) this.rows = this.log.all;
     } finally {
       this.isLoading = false;
     }
+  }
+
+  /** Reads on; without an end nothing follows, and then what came during the request belongs to it. */
+  private async readAfter(after: number): Promise<{ events: LogEvent[]; end: number | undefined }> {
+    const late: LogEvent[] = [];
+    this.late.add(late);
+    const { events, has_more } = await this.read(after, PAGE).finally(() => this.late.delete(late));
+    if (!has_more) return { events: [...events, ...late], end: undefined };
+    return { events, end: Math.max(after, ...events.map((event) => event.seq)) };
   }
 
   /** Lets go of what is far from where the person reads: the oldest, or the newest. */
@@ -244,6 +257,7 @@ export class Conversation {
   }
 
   private show(events: readonly LogEvent[]): void {
+    for (const late of this.late) late.push(...events);
     // Far back, what is new is not shown; what changes a message that is there is.
     const here = events.filter((event) => event.message && this.isHere(event.message));
     if (this.log.take(here)) this.rows = this.log.all;
