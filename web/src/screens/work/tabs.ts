@@ -34,6 +34,8 @@ export interface Tab<T = never> {
   none: string;
   how?: { command: string; does: string };
   columns: Column<T>[];
+  /** Rows that are history: shown only when asked for, and last. */
+  past?: { title: string; is: (row: T) => boolean };
   load: () => Promise<T[]>;
 }
 
@@ -246,14 +248,15 @@ export const TABS: Tab[] = [
     id: 'tokens',
     title: 'Tokens',
     about: 'Who may come in, and until when.',
-    none: 'No token.',
+    none: 'No token is in use.',
     columns: [
       { title: 'Member', of: (t) => member(t.member) },
       { title: 'Role', of: (t) => t.role },
       { title: 'Since', of: (t) => when(t.issued_at) },
-      { title: 'Until', of: (t) => (t.revoked ? 'revoked' : when(t.expires_at)) },
+      { title: 'Until', of: (t) => (t.revoked ? 'ended' : when(t.expires_at)) },
       { title: 'Id', of: (t) => t.jti },
     ],
+    past: { title: 'revoked tokens and used invitations', is: (t) => t.revoked },
     acts: [
       {
         title: 'Revoke',
