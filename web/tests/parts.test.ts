@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
+import { waitAfter } from '../src/api/live';
 import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
 import { span, visible } from '../src/state/format';
@@ -13,6 +14,15 @@ describe('server-sent events', () => {
       const found = [...parser.push(stream.slice(0, cut)), ...parser.push(stream.slice(cut))];
       expect(found).toEqual([{ name: 'a', data: '{"n":1}' }, { name: 'b', data: '{}' }]);
     }
+  });
+});
+
+describe('the wait before the stream is opened again', () => {
+  it('is anything up to a bound, which grows', () => {
+    expect([0, 1, 2, 3, 4, 99].map((failures) => waitAfter(failures, 1))).toEqual([500, 1_000, 2_000, 4_000, 10_000, 10_000]);
+    expect(waitAfter(99, 0)).toBe(0);
+    const waits = Array.from({ length: 50 }, () => waitAfter(4));
+    expect(new Set(waits).size).toBeGreaterThan(10);
   });
 });
 
