@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
 import { waitAfter } from '../src/api/live';
-import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
+import { linkOf, mayBeTall, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
 import { span, visible } from '../src/state/format';
 import { read, write } from '../src/state/places';
@@ -38,6 +38,13 @@ describe('markdown', () => {
     const begun = Date.now();
     expect(JSON.stringify(tokensOf('x'.repeat(2_000_000))).length).toBeLessThan(100_000);
     expect(Date.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('observes only what may be taller than a fold', () => {
+    expect(mayBeTall('a sentence of a few words')).toBe(false);
+    expect(mayBeTall('word '.repeat(40))).toBe(false);
+    expect(mayBeTall('line\n'.repeat(30))).toBe(true);
+    expect(mayBeTall('word '.repeat(400))).toBe(true);
   });
 
   it('finds mentions, and no addresses of mail', () => {
