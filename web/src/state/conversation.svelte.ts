@@ -16,6 +16,7 @@ export class Conversation {
   readonly id: string;
   rows: readonly Row[] = $state.raw([]);
   threads: Record<string, Thread> = $state.raw({});
+  private byRoot: ReadonlyMap<string, Thread> = $state.raw(new Map());
   /** Nothing before the first row is left. */
   isWhole = $state(false);
   isLoading = $state(false);
@@ -62,7 +63,7 @@ export class Conversation {
 
   /** The thread that a message is the root of. */
   threadOf(event: string): Thread | undefined {
-    return Object.values(this.threads).find((thread) => thread.root === event);
+    return this.byRoot.get(event);
   }
 
   /** Loads the newest entries, once. */
@@ -284,6 +285,7 @@ export class Conversation {
 
   async loadThreads(): Promise<void> {
     const { threads } = await api.get<{ threads: Thread[] }>('/v1/threads', { conversation: this.id });
+    this.byRoot = new Map(threads.flatMap((thread) => (thread.root ? [[thread.root, thread]] : [])));
     this.threads = Object.fromEntries(threads.map((thread) => [thread.id, thread]));
   }
 
