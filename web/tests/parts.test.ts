@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
 import { waitAfter } from '../src/api/live';
-import { linkOf, mayBeTall, tokensOf, withMentions } from '../src/parts/markdown';
+import { isPlain, linkOf, mayBeTall, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
 import { span, visible } from '../src/state/format';
 import { read, write } from '../src/state/places';
@@ -45,6 +45,26 @@ describe('markdown', () => {
     expect(mayBeTall('word '.repeat(40))).toBe(false);
     expect(mayBeTall('line\n'.repeat(30))).toBe(true);
     expect(mayBeTall('word '.repeat(400))).toBe(true);
+  });
+
+  it('makes nothing but a paragraph of what is plain', () => {
+    const pieces = ['a', 'Élan', '12', ' ', '  ', '.', ',', '-', '--', ':', '://', 'www.', 'WWW.x.org', '(', ')', "'", '"', '!', '?', '/', '%', '…', '[', ']', '*', '_', '`', '@', '\n', '#', '<b>', '&amp;', '~', '1.', 'mailto:', 'x.org', 'http'];
+    let state = 7;
+    const next = (bound: number) => (state = (state * 48_271) % 2_147_483_647) % bound;
+    let found = 0;
+    for (let n = 0; n < 20_000; n += 1) {
+      const text = Array.from({ length: 1 + next(6) }, () => pieces[next(pieces.length)]).join('');
+      if (!isPlain(text)) continue;
+      found += 1;
+      const [paragraph, ...others] = tokensOf(text);
+      expect([paragraph?.type, others.length], text).toEqual(['paragraph', 0]);
+      const inner = (paragraph as { tokens: { type: string; text: string }[] }).tokens;
+      expect(inner.map((one) => one.type).filter((type) => type !== 'text'), text).toEqual([]);
+      expect(inner.map((one) => one.text).join('')).toBe(text);
+      expect(withMentions(text)).toEqual([{ text, isMention: false }]);
+    }
+    expect(found).toBeGreaterThan(500);
+    expect(isPlain('I have looked at it; the build is green, and the tests pass (all 12).')).toBe(true);
   });
 
   it('finds mentions, and no addresses of mail', () => {

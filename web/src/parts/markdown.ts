@@ -15,6 +15,15 @@ export function mayBeTall(text: string): boolean {
   return lines >= 10;
 }
 
+const PLAIN = /^(?=[\p{L}(])[\p{L}\p{N} .,;:'"’()?!%/–—…-]*(?<! )$/u;
+const LINK = /:\/\/|www\./i;
+
+/** Whether Markdown makes nothing of a text but one paragraph of itself, without a mention. Most of
+ *  what is said is like that, and need not be parsed. */
+export function isPlain(text: string): boolean {
+  return text.length <= 500 && PLAIN.test(text) && !LINK.test(text);
+}
+
 export function tokensOf(text: string): Token[] {
   try {
     return new Lexer({ gfm: true, breaks: true }).lex(withoutEndlessLines(text));
