@@ -5,10 +5,10 @@ import { Conversation } from '../src/state/conversation.svelte';
 let length = 0;
 let held: { after: number; go: () => void }[] | undefined;
 
-function event(seq: number) {
+function event(seq: number, thread_id?: string) {
   const author = { id: 'will', kind: 'human', display_name: 'Will' };
   const created_at = '2026-06-02T19:10:00.000Z';
-  const message = { event_id: `evt_${seq}`, message_id: `msg_${seq}`, conversation: 'ch_1', seq, author, kind: 'chat', text: `text ${seq}`, created_at, hop: 0 };
+  const message = { event_id: `evt_${seq}`, message_id: `msg_${seq}`, conversation: 'ch_1', seq, author, kind: 'chat', text: `text ${seq}`, created_at, hop: 0, thread_id };
   return { event_id: `evt_${seq}`, conversation: 'ch_1', seq, type: 'message_posted', actor: author, created_at, message } as never;
 }
 
@@ -59,6 +59,42 @@ async function letGo(): Promise<void> {
   for (const one of all) one.go();
   await settled();
 }
+
+describe('what a conversation keeps is bounded', () => {
+  const come = (conversation: Conversation, count: number, thread?: string) => {
+    for (let n = 0; n < count; n += 1) conversation.take([event((length += 1), thread)]);
+  };
+
+  it('while nobody looks at it', async () => {
+    const conversation = await opened();
+    come(conversation, 5_000);
+    expect(conversation.main.length).toBeLessThanOrEqual(3_000);
+    expect(bounds(conversation)[1]).toBe(length);
+  });
+
+  it('and is left to the list that shows it', async () => {
+    const conversation = await opened();
+    const leave = conversation.look();
+    come(conversation, 3_500);
+    expect(conversation.main).toHaveLength(3_700);
+    leave();
+    come(conversation, 1);
+    expect(conversation.main).toHaveLength(2_000);
+  });
+
+  it('of threads too, apart for the one that is read', async () => {
+    const conversation = await opened();
+    conversation.look('th_read');
+    come(conversation, 10, 'th_read');
+    come(conversation, 7_000, 'th_other');
+    expect(conversation.inThread('th_other').length).toBeLessThanOrEqual(3_000);
+    expect(conversation.inThread('th_other').at(-1)?.seq).toBe(length);
+    expect(conversation.inThread('th_read')).toHaveLength(10);
+    come(conversation, 7_000, 'th_read');
+    expect(conversation.inThread('th_read').length).toBeLessThanOrEqual(3_000);
+    expect(conversation.main).toHaveLength(200);
+  });
+});
 
 describe('a window of the log has no hole', () => {
   it('when it is opened elsewhere while older entries are on their way', async () => {

@@ -1,8 +1,9 @@
 /** A conversation as far as it is loaded: a window of its log, its rows and its threads. The window
  *  ends with the newest entry, unless the person has gone far back; then it follows the reading. */
 import { api } from '../api/client';
-import type { LogEvent, Message, Thread } from '../api/types';
+import type { LogEvent, Message } from '../api/types';
 import { isAboutThreads, Rows, type Row } from './rows';
+import { Threads } from './threads.svelte';
 
 const PAGE = 200;
 const RETRY_MS = 1_000;
@@ -11,12 +12,12 @@ const FAR = 5 * PAGE;
 /** So many messages of the main line are kept at the most; beyond that, only those next to what is read. */
 const MOST = 3_000;
 const KEPT = 2_000;
+const MAIN = '';
 
 export class Conversation {
   readonly id: string;
+  readonly threads: Threads;
   rows: readonly Row[] = $state.raw([]);
-  threads: Record<string, Thread> = $state.raw({});
-  private byRoot: ReadonlyMap<string, Thread> = $state.raw(new Map());
   /** Nothing before the first row is left. */
   isWhole = $state(false);
   isLoading = $state(false);
@@ -38,10 +39,12 @@ export class Conversation {
   private reading: Promise<void> | undefined;
   /** What came while a page is read, for each such page. */
   private readonly late = new Set<LogEvent[]>();
-  private threadsDue: ReturnType<typeof setTimeout> | undefined;
+  /** What somebody looks at: the main line, and threads by their ids. */
+  private readonly looked = new Set<string>();
 
   constructor(id: string) {
     this.id = id;
+    this.threads = new Threads(id);
   }
 
   /** Messages of the main timeline. No `$derived`: that would end with the pane that opened this. */
@@ -57,13 +60,14 @@ export class Conversation {
     return this.rows.filter((row) => row.message.thread_id === thread);
   }
 
-  row(event: string): Row | undefined {
-    return this.log.get(event);
+  /** Somebody looks at a thread, or at the main line; gives what ends that. */
+  look(at: string = MAIN): () => void {
+    this.looked.add(at);
+    return () => this.looked.delete(at);
   }
 
-  /** The thread that a message is the root of. */
-  threadOf(event: string): Thread | undefined {
-    return this.byRoot.get(event);
+  row(event: string): Row | undefined {
+    return this.log.get(event);
   }
 
   /** Loads the newest entries, once. */
@@ -80,7 +84,7 @@ export class Conversation {
       await this.reading?.catch(() => undefined);
       this.isSynced = false;
       this.first = this.last = Math.max(0, head - PAGE);
-      await Promise.all([this.catchUp(), this.loadThreads()]);
+      await Promise.all([this.catchUp(), this.threads.load()]);
       this.isWhole = this.first === 0;
       // What was removed by retention, or is not for this person, leaves a window empty.
       for (let tries = 0; this.main.length < 30 && !this.isWhole && tries < 5; tries += 1) await this.page();
@@ -262,7 +266,9 @@ export class Conversation {
     // Far back, what is new is not shown; what changes a message that is there is.
     const here = events.filter((event) => event.message && this.isHere(event.message));
     if (this.log.take(here)) this.rows = this.log.all;
-    if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threadsSoon();
+    if (!this.looked.has(MAIN)) this.trim('oldest');
+    if (this.rows.length - this.main.length > MOST && this.log.trimThreads(this.looked, MOST, KEPT)) this.rows = this.log.all;
+    if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threads.loadSoon();
   }
 
   takeMessage(message: Message, told?: Row['told']): void {
@@ -274,19 +280,6 @@ export class Conversation {
   /** Threads are shown whole, whatever the window of the main line is. */
   private isHere(message: Message): boolean {
     return this.end === undefined || message.seq <= this.end || Boolean(message.thread_id);
-  }
-
-  private threadsSoon(): void {
-    this.threadsDue ??= setTimeout(() => {
-      this.threadsDue = undefined;
-      void this.loadThreads().catch(() => undefined);
-    }, 150);
-  }
-
-  async loadThreads(): Promise<void> {
-    const { threads } = await api.get<{ threads: Thread[] }>('/v1/threads', { conversation: this.id });
-    this.byRoot = new Map(threads.flatMap((thread) => (thread.root ? [[thread.root, thread]] : [])));
-    this.threads = Object.fromEntries(threads.map((thread) => [thread.id, thread]));
   }
 
   /** Messages of a thread whose entries are older than the window. */
