@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../src/api/events';
-import { linkOf, tokensOf, withMentions } from '../src/parts/markdown';
+import { waitAfter } from '../src/api/live';
+import { isPlain, linkOf, mayBeTall, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
 import { nameIn } from '../src/api/assets';
 import { span, visible } from '../src/state/format';
@@ -17,6 +18,15 @@ describe('server-sent events', () => {
   });
 });
 
+describe('the wait before the stream is opened again', () => {
+  it('is anything up to a bound, which grows', () => {
+    expect([0, 1, 2, 3, 4, 99].map((failures) => waitAfter(failures, 1))).toEqual([500, 1_000, 2_000, 4_000, 10_000, 10_000]);
+    expect(waitAfter(99, 0)).toBe(0);
+    const waits = Array.from({ length: 50 }, () => waitAfter(4));
+    expect(new Set(waits).size).toBeGreaterThan(10);
+  });
+});
+
 describe('markdown', () => {
   it('gives no address to a script', () => {
     for (const bad of ['javascript:alert(1)', ' JaVaScRiPt:1', 'data:text/html,x', 'vbscript:x', '//host', 'file:///etc']) {
@@ -29,6 +39,33 @@ describe('markdown', () => {
     const begun = Date.now();
     expect(JSON.stringify(tokensOf('x'.repeat(2_000_000))).length).toBeLessThan(100_000);
     expect(Date.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('observes only what may be taller than a fold', () => {
+    expect(mayBeTall('a sentence of a few words')).toBe(false);
+    expect(mayBeTall('word '.repeat(40))).toBe(false);
+    expect(mayBeTall('line\n'.repeat(30))).toBe(true);
+    expect(mayBeTall('word '.repeat(400))).toBe(true);
+  });
+
+  it('makes nothing but a paragraph of what is plain', () => {
+    const pieces = ['a', 'Élan', '12', ' ', '  ', '.', ',', '-', '--', ':', '://', 'www.', 'WWW.x.org', '(', ')', "'", '"', '!', '?', '/', '%', '…', '[', ']', '*', '_', '`', '@', '\n', '#', '<b>', '&amp;', '~', '1.', 'mailto:', 'x.org', 'http'];
+    let state = 7;
+    const next = (bound: number) => (state = (state * 48_271) % 2_147_483_647) % bound;
+    let found = 0;
+    for (let n = 0; n < 20_000; n += 1) {
+      const text = Array.from({ length: 1 + next(6) }, () => pieces[next(pieces.length)]).join('');
+      if (!isPlain(text)) continue;
+      found += 1;
+      const [paragraph, ...others] = tokensOf(text);
+      expect([paragraph?.type, others.length], text).toEqual(['paragraph', 0]);
+      const inner = (paragraph as { tokens: { type: string; text: string }[] }).tokens;
+      expect(inner.map((one) => one.type).filter((type) => type !== 'text'), text).toEqual([]);
+      expect(inner.map((one) => one.text).join('')).toBe(text);
+      expect(withMentions(text)).toEqual([{ text, isMention: false }]);
+    }
+    expect(found).toBeGreaterThan(500);
+    expect(isPlain('I have looked at it; the build is green, and the tests pass (all 12).')).toBe(true);
   });
 
   it('finds mentions, and no addresses of mail', () => {

@@ -1,9 +1,11 @@
 // Measures the web page in Debian's Chromium: LINK signs in, CHORUS_URL is the host, MESSAGES how long
-// the history is. Prints one JSON object: numbers in milliseconds, kilobytes and frames a second.
+// the history is, HOUR how many messages come in an hour. Prints one JSON object: numbers in
+// milliseconds, kilobytes, megabytes and frames a second.
 import { chromium } from 'playwright-core';
 
 const { LINK, CHORUS_URL, CHROMIUM } = process.env;
 const MESSAGES = Number(process.env.MESSAGES ?? 5_000);
+const HOUR = Number(process.env.HOUR ?? 36_000);
 const ROUNDS = 10;
 
 const args = ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--expose-gc'];
@@ -110,20 +112,25 @@ async function frames(where, during) {
   return { fps: (all.length * 1000) / total, p95: p95(all), longest: Math.max(...all) };
 }
 
-/** Posts lines as the same person from outside the browser, so many a second; as fast as it goes with 0. */
-async function post(from, count, rate) {
+/** As the same person, from outside the browser. */
+async function ask(method, path, body) {
   const cookie = storageState.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   const headers = { cookie, 'X-Chorus-Page': '1', 'Content-Type': 'application/json' };
+  const answer = await fetch(CHORUS_URL + path, { method, headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+/** Posts lines, so many a second; as fast as it goes with 0. */
+async function post(from, count, rate, more = () => ({})) {
   const begun = performance.now();
   let next = 0;
   const one = async () => {
     for (let n = next++; n < count; n = next++) {
       const due = begun + (rate ? (n * 1000) / rate : 0) - performance.now();
       if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
-      const body = JSON.stringify({ conversation: ops, text: `line ${from + n} of a long history`, idempotency_key: `l${from + n}` });
-      const answer = await fetch(`${CHORUS_URL}/v1/messages`, { method: 'POST', headers, body });
-      if (!answer.ok) throw new Error(await answer.text());
-      await answer.arrayBuffer();
+      const line = { conversation: ops, text: `line ${from + n} of a long history`, idempotency_key: `l${from + n}` };
+      await ask('POST', '/v1/messages', { ...line, ...more(n) });
     }
   };
   await Promise.all([one(), one(), one(), one()]);
@@ -155,6 +162,28 @@ const scrolling = await frames(reader, () =>
   }),
 );
 const after = await memory();
+
+// An hour of a lively room, ten messages a second, of which three are in threads. It comes as fast as
+// the host takes it, to a page that shows the newest. After a third the window of the page is full.
+const threads = [];
+for (let n = 0; n < 10; n += 1) {
+  const { event_id: root } = await ask('POST', '/v1/messages', { conversation: ops, text: `root ${n}`, idempotency_key: `root ${n}` });
+  threads.push((await ask('POST', '/v1/threads', { conversation: ops, root, title: `thread ${n}` })).id);
+}
+await reader.reload();
+await reader.waitForSelector('.message');
+const session = await second.newCDPSession(reader);
+const heap = async () => {
+  await reader.waitForTimeout(1_000);
+  for (let round = 0; round < 3; round += 1) await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize / 1e6;
+};
+const heaps = [];
+for (let third = 0; third < 3; third += 1) {
+  const inThread = (n) => (n % 10 < 3 ? { thread: threads[Math.floor(n / 10) % 10] } : {});
+  await post(MESSAGES + Math.round((third * HOUR) / 3), Math.round(HOUR / 3), 0, inThread);
+  heaps.push(await heap());
+}
 await browser.close();
 process.stdout.write(
   JSON.stringify({
@@ -166,6 +195,8 @@ process.stdout.write(
     scrolling_fps: scrolling.fps,
     scrolling_frame_p95_ms: scrolling.p95,
     history_mb: after - before,
+    memory_mb: heaps[2],
+    memory_hour_mb: Math.max(heaps[1], heaps[2]) - heaps[0],
     messages: MESSAGES,
   }),
 );

@@ -5,7 +5,13 @@ import type { LogEvent } from './types';
 
 /** The host sends something every 15 s; after three missed the stream is taken for dead. */
 const SILENCE_MS = 50_000;
-const WAITS_MS = [250, 500, 1_000, 2_000, 5_000];
+const MOST_MS = [500, 1_000, 2_000, 4_000, 10_000];
+
+/** How long to wait after so many failures: anything up to a bound, so that the pages of a host
+ *  that has ended do not all come back at once. `random` is from 0 to 1. */
+export function waitAfter(failures: number, random = Math.random()): number {
+  return random * (MOST_MS[Math.min(failures, MOST_MS.length - 1)] ?? 0);
+}
 
 export interface LiveHandlers {
   /** The stream shows what comes after these seqs, by conversation. */
@@ -37,7 +43,7 @@ export class LiveStream {
     while (!this.isOver) {
       await this.once();
       this.handlers.state(false);
-      const wait = WAITS_MS[Math.min(this.failures, WAITS_MS.length - 1)] ?? 5_000;
+      const wait = waitAfter(this.failures);
       this.failures += 1;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }

@@ -6,6 +6,8 @@ export interface Action {
   /** As `KeyboardEvent.key` says it; two letters for one after the other; `mod+k` with Ctrl or Cmd. */
   key?: string;
   group: string;
+  /** Whether it is done again and again while its key is held down. */
+  repeats?: boolean;
   run: () => void;
 }
 
@@ -43,7 +45,7 @@ class Actions {
     const found = all.find((action) => action.key === pair) ?? all.find((action) => action.key === key);
     if (found === undefined) return false;
     this.first = '';
-    found.run();
+    if (!event.repeat || found.repeats) found.run();
     return true;
   }
 }

@@ -2,9 +2,27 @@
  *  is shown as the text that it is. */
 import { Lexer, type Token } from 'marked';
 
-/** Longer texts are folded, and parsed as far as they are shown. */
-export const FOLDED_CHARS = 4_000;
+/** Of a longer text only so much is parsed while it is folded: more than is shown of it. */
+export const FOLDED_CHARS = 8_000;
 const LINE_CHARS = 20_000;
+
+/** Whether a text may be taller than a fold. What is not is never observed. A phone has some 35
+ *  characters a line, and what stands around a block is as high as a line. */
+export function mayBeTall(text: string): boolean {
+  if (text.length > 500) return true;
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && lines < 10; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines >= 10;
+}
+
+const PLAIN = /^(?=[\p{L}(])[\p{L}\p{N} .,;:'"’()?!%/–—…-]*(?<! )$/u;
+const LINK = /:\/\/|www\./i;
+
+/** Whether Markdown makes nothing of a text but one paragraph of itself, without a mention. Most of
+ *  what is said is like that, and need not be parsed. */
+export function isPlain(text: string): boolean {
+  return text.length <= 500 && PLAIN.test(text) && !LINK.test(text);
+}
 
 export function tokensOf(text: string): Token[] {
   try {

@@ -6,6 +6,8 @@ import type { Conversation } from './conversation.svelte';
 /** So many of the newest messages for which somebody was woken are looked at. */
 const LOOKED_AT = 8;
 
+const MOST_OVER = 1_000;
+
 export interface Answer {
   member: string;
   /** It has begun; otherwise it waits, or was not reached yet. */
@@ -35,6 +37,8 @@ export class Answering {
   async load(): Promise<void> {
     const conversation = this.shown;
     if (conversation === undefined) return;
+    // Nothing is wrong with looking at one of them again.
+    if (this.over.size > MOST_OVER) this.over.clear();
     const events = conversation.rows
       .filter((row) => (row.told?.length ?? 0) > 0 && !this.over.has(row.event))
       .slice(-LOOKED_AT)

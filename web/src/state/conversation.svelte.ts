@@ -1,8 +1,9 @@
 /** A conversation as far as it is loaded: a window of its log, its rows and its threads. The window
  *  ends with the newest entry, unless the person has gone far back; then it follows the reading. */
 import { api } from '../api/client';
-import type { LogEvent, Message, Thread } from '../api/types';
+import type { LogEvent, Message } from '../api/types';
 import { isAboutThreads, Rows, type Row } from './rows';
+import { Threads } from './threads.svelte';
 
 const PAGE = 200;
 const RETRY_MS = 1_000;
@@ -11,11 +12,12 @@ const FAR = 5 * PAGE;
 /** So many messages of the main line are kept at the most; beyond that, only those next to what is read. */
 const MOST = 3_000;
 const KEPT = 2_000;
+const MAIN = '';
 
 export class Conversation {
   readonly id: string;
+  readonly threads: Threads;
   rows: readonly Row[] = $state.raw([]);
-  threads: Record<string, Thread> = $state.raw({});
   /** Nothing before the first row is left. */
   isWhole = $state(false);
   isLoading = $state(false);
@@ -35,10 +37,14 @@ export class Conversation {
   private isSynced = false;
   private newest = 0;
   private reading: Promise<void> | undefined;
-  private threadsDue: ReturnType<typeof setTimeout> | undefined;
+  /** What came while a page is read, for each such page. */
+  private readonly late = new Set<LogEvent[]>();
+  /** What somebody looks at: the main line, and threads by their ids. */
+  private readonly looked = new Set<string>();
 
   constructor(id: string) {
     this.id = id;
+    this.threads = new Threads(id);
   }
 
   /** Messages of the main timeline. No `$derived`: that would end with the pane that opened this. */
@@ -54,13 +60,14 @@ export class Conversation {
     return this.rows.filter((row) => row.message.thread_id === thread);
   }
 
-  row(event: string): Row | undefined {
-    return this.log.get(event);
+  /** Somebody looks at a thread, or at the main line; gives what ends that. */
+  look(at: string = MAIN): () => void {
+    this.looked.add(at);
+    return () => this.looked.delete(at);
   }
 
-  /** The thread that a message is the root of. */
-  threadOf(event: string): Thread | undefined {
-    return Object.values(this.threads).find((thread) => thread.root === event);
+  row(event: string): Row | undefined {
+    return this.log.get(event);
   }
 
   /** Loads the newest entries, once. */
@@ -73,9 +80,11 @@ export class Conversation {
     this.isLoading = true;
     this.error = undefined;
     try {
-      this.first = Math.max(0, head - PAGE);
-      this.last = this.first;
-      await Promise.all([this.catchUp(), this.loadThreads()]);
+      // What is read already begins elsewhere.
+      await this.reading?.catch(() => undefined);
+      this.isSynced = false;
+      this.first = this.last = Math.max(0, head - PAGE);
+      await Promise.all([this.catchUp(), this.threads.load()]);
       this.isWhole = this.first === 0;
       // What was removed by retention, or is not for this person, leaves a window empty.
       for (let tries = 0; this.main.length < 30 && !this.isWhole && tries < 5; tries += 1) await this.page();
@@ -91,17 +100,15 @@ export class Conversation {
   async older(): Promise<void> {
     if (this.isLoading || this.isWhole) return;
     this.isLoading = true;
-    try {
-      await this.page();
-    } finally {
-      this.isLoading = false;
-    }
+    await this.page().finally(() => (this.isLoading = false));
   }
 
   private async page(): Promise<void> {
-    const after = Math.max(0, this.first - PAGE);
-    const limit = this.first - after;
-    const { events } = await this.read(after, limit);
+    const { first, log } = this;
+    const after = Math.max(0, first - PAGE);
+    const { events } = await this.read(after, first - after);
+    // It joins nothing if the window has begun elsewhere since.
+    if (this.log !== log || this.first !== first) return;
     this.first = after;
     this.isWhole = after === 0;
     if (this.log.take(events)) this.rows = this.log.all;
@@ -146,11 +153,11 @@ export class Conversation {
   /** Begins anew around an entry that is far from what is loaded. */
   private async openAt(seq: number): Promise<void> {
     const first = Math.max(0, seq - PAGE / 2);
-    const { events, has_more } = await this.read(first, PAGE);
+    const { events, end } = await this.readAfter(first);
     this.log = new Rows();
     this.first = first;
     this.isWhole = first === 0;
-    this.end = has_more ? Math.max(first, ...events.map((event) => event.seq)) : undefined;
+    this.end = end;
     this.log.take(events);
     this.rows = this.log.all;
   }
@@ -158,14 +165,25 @@ export class Conversation {
   /** Loads what follows the window, until it ends with the newest entry again. */
   async newer(): Promise<void> {
     if (this.isLoading || this.end === undefined) return;
+    const { end: before, log } = this;
     this.isLoading = true;
     try {
-      const { events, has_more } = await this.read(this.end, PAGE);
-      this.end = has_more ? Math.max(this.end, ...events.map((event) => event.seq)) : undefined;
+      const { events, end } = await this.readAfter(before);
+      if (this.log !== log || this.end !== before) return;
+      this.end = end;
       if (this.log.take(events)) this.rows = this.log.all;
     } finally {
       this.isLoading = false;
     }
+  }
+
+  /** Reads on; without an end nothing follows, and then what came during the request belongs to it. */
+  private async readAfter(after: number): Promise<{ events: LogEvent[]; end: number | undefined }> {
+    const late: LogEvent[] = [];
+    this.late.add(late);
+    const { events, has_more } = await this.read(after, PAGE).finally(() => this.late.delete(late));
+    if (!has_more) return { events: [...events, ...late], end: undefined };
+    return { events, end: Math.max(after, ...events.map((event) => event.seq)) };
   }
 
   /** Lets go of what is far from where the person reads: the oldest, or the newest. */
@@ -244,10 +262,13 @@ export class Conversation {
   }
 
   private show(events: readonly LogEvent[]): void {
+    for (const late of this.late) late.push(...events);
     // Far back, what is new is not shown; what changes a message that is there is.
     const here = events.filter((event) => event.message && this.isHere(event.message));
     if (this.log.take(here)) this.rows = this.log.all;
-    if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threadsSoon();
+    if (!this.looked.has(MAIN)) this.trim('oldest');
+    if (this.rows.length - this.main.length > MOST && this.log.trimThreads(this.looked, MOST, KEPT)) this.rows = this.log.all;
+    if (events.some(isAboutThreads) || events.some((event) => event.thread_id)) this.threads.loadSoon();
   }
 
   takeMessage(message: Message, told?: Row['told']): void {
@@ -259,18 +280,6 @@ export class Conversation {
   /** Threads are shown whole, whatever the window of the main line is. */
   private isHere(message: Message): boolean {
     return this.end === undefined || message.seq <= this.end || Boolean(message.thread_id);
-  }
-
-  private threadsSoon(): void {
-    this.threadsDue ??= setTimeout(() => {
-      this.threadsDue = undefined;
-      void this.loadThreads().catch(() => undefined);
-    }, 150);
-  }
-
-  async loadThreads(): Promise<void> {
-    const { threads } = await api.get<{ threads: Thread[] }>('/v1/threads', { conversation: this.id });
-    this.threads = Object.fromEntries(threads.map((thread) => [thread.id, thread]));
   }
 
   /** Messages of a thread whose entries are older than the window. */

@@ -2,8 +2,13 @@
 
 const DAY_MS = 86_400_000;
 
+// Made once: to make one of these takes many times as long as to use it.
+const CLOCK = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
+const FULL = new Intl.DateTimeFormat([], { dateStyle: 'full', timeStyle: 'medium' });
+const DAY = new Intl.DateTimeFormat([], { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+
 export function clock(time: string): string {
-  return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  return CLOCK.format(Date.parse(time));
 }
 
 export function seconds(time: string): string {
@@ -11,16 +16,21 @@ export function seconds(time: string): string {
 }
 
 export function fullTime(time: string): string {
-  return new Date(time).toLocaleString([], { dateStyle: 'full', timeStyle: 'medium' });
+  return FULL.format(Date.parse(time));
+}
+
+/** When the day of a moment began here, in milliseconds since 1970. */
+export function midnight(ms: number): number {
+  return new Date(ms).setHours(0, 0, 0, 0);
 }
 
 export function day(time: string, now = Date.now()): string {
-  const date = new Date(time);
-  const midnight = new Date(now).setHours(0, 0, 0, 0);
-  const isLater = date.getTime() >= midnight + DAY_MS;
-  if (!isLater && date.getTime() >= midnight) return 'Today';
-  if (!isLater && date.getTime() >= midnight - DAY_MS) return 'Yesterday';
-  return date.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+  const at = Date.parse(time);
+  const today = midnight(now);
+  const isLater = at >= today + DAY_MS;
+  if (!isLater && at >= today) return 'Today';
+  if (!isLater && at >= today - DAY_MS) return 'Yesterday';
+  return DAY.format(at);
 }
 
 /** How long ago or how long for: 12 s, 4 min, 3 h, 2 d. */

@@ -50,6 +50,24 @@ export class Rows {
     this.sorted = this.sorted.filter((row) => isKept(row) || !this.byEvent.delete(row.event));
   }
 
+  /** Keeps the newest messages of threads where there are too many: of each of these threads, and of
+   *  all others together. Says whether any went. */
+  trimThreads(apart: ReadonlySet<string>, most: number, kept: number): boolean {
+    const groupOf = ({ message }: Row) => (message.thread_id && apart.has(message.thread_id) ? message.thread_id : '');
+    const counts = new Map<string, number>();
+    const edges = new Map<string, number>();
+    for (const row of this.sorted.toReversed()) {
+      if (!row.message.thread_id) continue;
+      const count = (counts.get(groupOf(row)) ?? 0) + 1;
+      counts.set(groupOf(row), count);
+      if (count === kept) edges.set(groupOf(row), row.seq);
+    }
+    const tooMany = new Set([...counts].flatMap(([group, count]) => (count > most ? [group] : [])));
+    if (tooMany.size === 0) return false;
+    this.keep((row) => !row.message.thread_id || !tooMany.has(groupOf(row)) || row.seq >= edges.get(groupOf(row))!);
+    return true;
+  }
+
   private one(event: LogEvent): boolean {
     const message = event.message;
     if (!message || !ABOUT_MESSAGES.test(event.type)) return false;

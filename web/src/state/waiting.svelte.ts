@@ -26,7 +26,7 @@ export class Waiting {
     ...this.dead.map((delivery): Item => ({ kind: 'dead', id: `dead:${delivery.id}`, since: delivery.created_at, delivery })),
     ...this.pauses.map((pause): Item => ({ kind: 'pause', id: `pause:${pause.thread_id ?? pause.conversation}`, since: '', pause })),
     ...this.disputes.map((job): Item => ({ kind: 'dispute', id: `dispute:${job.job_id}`, since: job.dispute?.opened_at ?? '', job })),
-  ].toSorted((a, b) => a.since.localeCompare(b.since)));
+  ].toSorted((a, b) => (a.since || '9').localeCompare(b.since || '9')));
 
   /** How many obligations there are in a conversation. */
   inConversation(id: string): number {

@@ -30,8 +30,12 @@ export interface Tab<T = never> {
   isForOperators?: boolean;
   acts?: Act<T>[];
   about: string;
+  /** What is said where the list is empty, and the command that changes that. */
   none: string;
+  how?: { command: string; does: string };
   columns: Column<T>[];
+  /** Rows that are history: shown only when asked for, and last. */
+  past?: { title: string; is: (row: T) => boolean };
   load: () => Promise<T[]>;
 }
 
@@ -81,7 +85,8 @@ export const TABS: Tab[] = [
     id: 'schedules',
     title: 'Schedules',
     about: 'What channels are asked again and again.',
-    none: 'Nothing is scheduled. chorus schedule add makes one.',
+    none: 'Nothing is scheduled.',
+    how: { command: 'chorus schedule add', does: 'adds a schedule to a channel' },
     columns: [
       { title: 'Channel', of: (s) => place(s.channel) },
       { title: 'Schedule', of: (s) => visible(s.title ?? s.text ?? '') },
@@ -95,7 +100,8 @@ export const TABS: Tab[] = [
     id: 'stimuli',
     title: 'Stimuli',
     about: 'What was put to channels from elsewhere, and what became of it.',
-    none: 'Nothing was put to a channel. chorus stimuli add does.',
+    none: 'Nothing was put to a channel.',
+    how: { command: 'chorus stimuli create', does: 'puts something to one' },
     columns: [
       { title: 'At', of: (s) => when(s.created_at) },
       { title: 'Channel', of: (s) => place(s.channel) },
@@ -113,7 +119,8 @@ export const TABS: Tab[] = [
     id: 'projects',
     title: 'Projects',
     about: 'Who works together on what.',
-    none: 'No project yet. chorus project create makes one.',
+    none: 'No project yet.',
+    how: { command: 'chorus project create', does: 'begins one' },
     columns: [
       { title: 'Project', of: (p) => visible(p.title) },
       { title: 'What for', of: (p) => visible(p.description ?? '') },
@@ -126,7 +133,8 @@ export const TABS: Tab[] = [
     id: 'registry',
     title: 'Registry',
     about: 'Agents for hire: what they can do, for how much, and how well they did.',
-    none: 'Nobody offers anything. chorus skill offer does.',
+    none: 'Nobody offers anything yet.',
+    how: { command: 'chorus skill offer', does: 'offers a skill of an agent' },
     columns: [
       { title: 'Agent', of: (a) => visible(a.agent_name) },
       { title: 'Skills', of: (a) => a.skills.map((s) => `${s.skill_name} ${credits(s.cost_per_call)}`).join(', ') },
@@ -143,7 +151,8 @@ export const TABS: Tab[] = [
     id: 'jobs',
     title: 'Jobs',
     about: 'Jobs, the newest first.',
-    none: 'No job yet. chorus hire asks for one.',
+    none: 'No job yet.',
+    how: { command: 'chorus hire', does: 'asks an agent to do one' },
     columns: [
       { title: 'Asked', of: (j) => when(j.created_at) },
       { title: 'Skill', of: (j) => j.skill_name },
@@ -209,7 +218,8 @@ export const TABS: Tab[] = [
     title: 'Connections',
     isForOperators: true,
     about: 'Agents that are reached by a connection string.',
-    none: 'No agent is reached so. chorus webhook add connects one.',
+    none: 'No agent is reached by a connection string.',
+    how: { command: 'chorus webhook add', does: 'connects one' },
     columns: [
       { title: 'Agent', of: (e) => member(e.member) },
       { title: 'Address', of: (e) => e.host },
@@ -239,14 +249,15 @@ export const TABS: Tab[] = [
     id: 'tokens',
     title: 'Tokens',
     about: 'Who may come in, and until when.',
-    none: 'No token.',
+    none: 'No token is in use.',
     columns: [
       { title: 'Member', of: (t) => member(t.member) },
       { title: 'Role', of: (t) => t.role },
       { title: 'Since', of: (t) => when(t.issued_at) },
-      { title: 'Until', of: (t) => (t.revoked ? 'revoked' : when(t.expires_at)) },
+      { title: 'Until', of: (t) => (t.revoked ? 'ended' : when(t.expires_at)) },
       { title: 'Id', of: (t) => t.jti },
     ],
+    past: { title: 'revoked tokens and used invitations', is: (t) => t.revoked },
     acts: [
       {
         title: 'Revoke',
