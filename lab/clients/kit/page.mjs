@@ -119,7 +119,7 @@ const cases = {
     await page.goto(`${CHORUS_URL}/app/agents/runner`);
     const pane = page.getByRole('complementary', { name: 'runner' });
     await pane.getByRole('heading', { name: /Terminal/ }).waitFor();
-    await page.keyboard.press('v');
+    await page.keyboard.press('V');
     const terminal = pane.getByRole('region', { name: 'Terminal of @runner, read only' });
     await terminal.getByText('waits for a line').waitFor();
     const color = await terminal.getByText('in red').evaluate((span) => getComputedStyle(span).color);
@@ -127,7 +127,7 @@ const cases = {
     // What the program prints later is there without a reload.
     process.stdout.write('PRINT\n');
     await terminal.getByText('printed later').waitFor();
-    await page.keyboard.press('p');
+    await page.keyboard.press('P');
     await pane.getByText(/Paused by .* ago/).waitFor();
     await page.getByRole('heading', { name: /^paused 1$/i }).waitFor();
     await page.goto(`${CHORUS_URL}/app/`);
@@ -139,7 +139,7 @@ const cases = {
     await page.keyboard.press('w');
     await page.getByText(/runner is paused: it is told once somebody lets it go on/).waitFor();
     await page.goto(`${CHORUS_URL}/app/agents/runner`);
-    await page.keyboard.press('p');
+    await page.keyboard.press('P');
     await page.getByRole('heading', { name: /^working 1$/i }).waitFor();
   },
 

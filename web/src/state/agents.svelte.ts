@@ -62,7 +62,7 @@ export class Agents {
     for (const one of this.wakes) {
       if (one.member === agent.id && one.state === 'dead') needs.push({ why: 'could not be woken', since: one.changed_at });
     }
-    if (agent.held_back > 0 && waiting.pausedSeats.has(agent.id)) {
+    if (agent.held_back && waiting.pausedSeats.has(agent.id)) {
       needs.push({ why: 'has said all that it may without a person', since: '' });
     }
     return needs.toSorted((a, b) => a.since.localeCompare(b.since))[0];
@@ -73,7 +73,7 @@ export class Agents {
     if (agent.paused) return 'paused';
     if (this.activity[agent.id] !== undefined) return 'working';
     if (!agent.online) return agent.sessions.some((session) => session.resumable || session.runner) ? 'asleep' : 'gone';
-    if (agent.held_back > 0 && agent.held_back === agent.open_deliveries) return 'waiting for a turn';
+    if (agent.held_back && agent.held_back === agent.open_deliveries) return 'waiting for a turn';
     return agent.open_deliveries > 0 ? 'working' : 'idle';
   }
 

@@ -236,6 +236,8 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(deliveries::MayActUnasked { conversation, shows: on }),
         boxed(deliveries::CancelDelivery { event, attempt: None }),
         boxed(deliveries::Redeliver { event, member }),
+        boxed(deliveries::EndDelivery { event, member }),
+        boxed(directory::PauseAgent { agent: member, on }),
         boxed(digests::KeepDigest { conversation, written }),
         boxed(directory::AddMember { id: name.clone(), kind: MemberKind::Agent, fields: fields.clone() }),
         boxed(directory::ChangeMember { member, fields }),

@@ -165,7 +165,7 @@ impl MemberService {
                 reach: reach.map(|reach| reach.name().to_owned()),
                 sessions,
                 open_deliveries: queue.open,
-                held_back: queue.held_back,
+                held_back: Some(queue.held_back).filter(|held_back| *held_back > 0),
                 asks_since: queue.asks_since.map(Into::into),
             }
         };

@@ -110,9 +110,9 @@ pub struct Agent {
     /// Number of its open deliveries.
     #[serde(default)]
     pub open_deliveries: u64,
-    /// Those of them that wait for a turn, or until a person lets a timeline continue.
-    #[serde(default)]
-    pub held_back: u64,
+    /// Those of them that wait for a turn, or until a person lets a timeline continue; absent where
+    /// none does.
+    pub held_back: Option<u64>,
     /// Since when a person owes it an answer.
     pub asks_since: Option<Time>,
 }

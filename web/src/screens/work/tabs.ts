@@ -45,6 +45,20 @@ function tab<T>(given: Tab<T>): Tab {
 
 const when = (time: string | null | undefined) => (time ? `${day(time)}, ${clock(time)}` : '');
 const member = (id: string | null | undefined) => (id ? `@${app.people.handle(id)}` : '');
+const DAY_MS = 86_400_000;
+const AUDIT = { page: 1_000, shown: 500 };
+
+/** The newest entries of the audit log since a time: the host gives the oldest first. */
+async function auditOf(since: string): Promise<Schemas['AuditEntry'][]> {
+  let shown: Schemas['AuditEntry'][] = [];
+  let page: { entries: Schemas['AuditEntry'][]; next?: string | null } = { entries: [] };
+  do {
+    page = await api.get('/v1/audit', { since, limit: AUDIT.page, after: page.next ?? undefined });
+    shown = [...shown, ...page.entries].slice(-AUDIT.shown);
+  } while (page.next && page.entries.length === AUDIT.page);
+  return shown.toReversed();
+}
+
 const place = (id: string) => {
   const channel = app.channels.get(id);
   return channel ? `#${visible(app.channels.title(channel))}` : id;
@@ -272,15 +286,15 @@ export const TABS: Tab[] = [
     id: 'audit',
     title: 'Audit',
     isForOperators: true,
-    about: 'Who did what to whom, the newest last.',
+    about: 'Who did what to whom in the last day, the newest first.',
     none: 'Nothing yet.',
     columns: [
       { title: 'At', of: (e) => when(e.at) },
       { title: 'Who', of: (e) => member(e.by) },
       { title: 'What', of: (e) => plain(e.kind) },
-      { title: 'On', of: (e) => [e.subject, e.name, e.member].filter(Boolean).join(' ') },
+      { title: 'On', of: (e) => [...new Set([e.member, e.name, e.subject])].flatMap((on) => (on ? [place(on)] : [])).join(' ') },
       { title: 'Refused', of: (e) => (e.refused ? plain(String(e.refused)) : '') },
     ],
-    load: async () => (await api.get<{ entries: Schemas['AuditEntry'][] }>('/v1/audit', { limit: 200 })).entries,
+    load: () => auditOf(new Date(Date.now() - DAY_MS).toISOString()),
   }),
 ];

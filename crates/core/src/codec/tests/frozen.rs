@@ -158,7 +158,7 @@ fn bytes_of_every_type_are_as_they_were() {
             ("task", "cdddabd92c61f84b"),
             ("inbox", "14a7b78592723a18"),
             ("remote", "f26a005925295155"),
-            ("audit", "89141470d3cb9ac3"),
+            ("audit", "812d07d60cc8a336"),
             ("wake", "ee917fed668f3a12"),
             ("asked", "4331aa9d8fe5a0c2"),
             ("job", "1ced900a3142bc7f"),
@@ -222,7 +222,7 @@ fn codes_of_every_enum_are_as_they_were() {
     check(
         &now,
         &[
-            ("Action", "228705110cd93f02"),
+            ("Action", "fa13f3a0e7764fa0"),
             ("Authority", "c6d140e2a6b59806"),
             ("BindingKind", "7dcdb68fe6bbf160"),
             ("Code", "3af9ab7784dbd041"),
