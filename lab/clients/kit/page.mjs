@@ -139,6 +139,7 @@ const cases = {
     await page.keyboard.press('w');
     await page.getByText(/runner is paused: it is told once somebody lets it go on/).waitFor();
     await page.goto(`${CHORUS_URL}/app/agents/runner`);
+    await pane.getByText(/Paused by .* ago/).waitFor();
     await page.keyboard.press('P');
     await page.getByRole('heading', { name: /^working 1$/i }).waitFor();
   },
@@ -223,6 +224,19 @@ const cases = {
     await page.keyboard.press('t');
     await page.locator('.channels a', { hasText: 'ops' }).click();
     await page.locator('.message', { hasText: 'I would deploy now' }).waitFor();
+    // A key that is held down decides once.
+    for (const n of [1, 2]) await post(ops, `Step ${n}`, `step-${n}`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await page.getByText('Step 2').waitFor();
+    await page.keyboard.press('j');
+    for (let n = 0; n < 3; n += 1) await page.keyboard.down('a');
+    await page.keyboard.up('a');
+    await page.getByText('Step 2').waitFor({ state: 'detached' });
+    await page.getByText('Step 1').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Step 1').waitFor({ state: 'detached' });
     const second = await post(ops, 'And drop the tables', 'drop-1');
     assert.equal(second.body.error.code, 'APPROVAL_REQUIRED');
     await page.keyboard.press('Escape');
@@ -241,11 +255,75 @@ const cases = {
     const ops = await channelNamed('ops');
     assert.equal((await post(ops, 'more, and more', 'run-1')).status, 201);
     page.on('dialog', (dialog) => dialog.accept());
+    // A turn that does not end is ended, without anything else.
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    await say(page, '@runaway are you there?');
+    await page.locator('.working', { hasText: 'runaway is answering' }).waitFor();
+    await page.goto(`${CHORUS_URL}/app/agents/runaway`);
+    await page.getByRole('button', { name: /End its work/ }).waitFor();
+    await page.keyboard.press('B');
+    await page.getByText(/Ended: 1/).waitFor();
+    await page.getByText('Nothing waits for it.').waitFor();
     await page.getByRole('link', { name: /^Agents/ }).click();
     await page.getByRole('link', { name: /runaway/ }).click();
     await page.getByRole('button', { name: /^Stop/ }).click();
     await page.getByText('@runaway is stopped.').waitFor();
+    await page.getByRole('heading', { name: /^paused 1$/i }).waitFor();
     assert.equal((await post(ops, 'and more', 'run-2')).status, 401);
+  },
+
+  // What has the focus is pressed by Enter, dialogs close by Escape, and give the focus back.
+  async keyboard() {
+    const page = await signIn();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    const dialog = (name) => page.getByRole('dialog', { name });
+    for (const name of ['New channel', 'New direct message']) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await dialog(name).waitFor();
+      await page.keyboard.press('Escape');
+      await dialog(name).waitFor({ state: 'detached' });
+      assert.equal(await button.evaluate((one) => one === document.activeElement), true, name);
+    }
+    for (const [key, name] of [['/', 'Search'], ['?', 'Keys'], ['m', 'Members'], ['H', 'Hire an agent'], ['Control+k', 'Commands']]) {
+      await page.keyboard.press(key);
+      await dialog(name).waitFor();
+      await page.keyboard.press('Escape');
+      await dialog(name).waitFor({ state: 'detached' });
+    }
+    await page.getByRole('link', { name: /^Agents/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/agents/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    // The message that the keys mean has the focus.
+    await say(page, 'one');
+    await page.locator('.message:not(.pending)', { hasText: 'one' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('k');
+    await page.waitForFunction(() => document.activeElement?.classList.contains('message'));
+  },
+
+  // Attached, seen under their names, and saved under them.
+  async files() {
+    const page = await signIn();
+    await page.locator('.channels a', { hasText: 'ops' }).click();
+    const text = (name, body) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(body) });
+    await page.locator('.uploads input[type=file]').setInputFiles([text('bär (1).txt', 'a'), text('empty.txt', ''), text('plan.html', '<b>x</b>')]);
+    await page.locator('.uploads .chip.problem', { hasText: 'empty.txt' }).waitFor();
+    await page.fill('#composer', 'three files');
+    // What could not be uploaded is not left out silently.
+    assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
+    await page.getByRole('button', { name: 'Leave out empty.txt' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    const said = page.locator('.message:not(.pending)', { hasText: 'three files' });
+    for (const name of ['bär (1).txt', 'plan.html']) {
+      const saved = page.waitForEvent('download');
+      await said.getByRole('button', { name: new RegExp(name.replaceAll(/[().]/g, '\\$&')) }).click();
+      assert.equal((await saved).suggestedFilename(), name);
+    }
   },
 
   // Sent while the host is away: kept, and there once.

@@ -141,7 +141,26 @@ fn what_waits_is_approved_and_declined_by_keyboard() {
 #[test]
 fn an_agent_that_runs_away_is_stopped() {
     let (house, token) = room("");
+    let _runaway = Joined::new(&house, "runaway", "ops", "touch began; sleep 600; echo late");
     Case::begin(&house, "stop", &token).until("DONE");
+    // A harness with its user's login gets another token; that is no use to the agent.
+    let again = house.token("runaway", "worker");
+    let mut says = house.command(&["post", "ops", "more, and more", "--token", &again]);
+    assert!(!says.stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap().success());
+}
+
+// covers: OPS-651
+#[test]
+fn everything_can_be_done_by_keys() {
+    let (house, token) = room("");
+    Case::begin(&house, "keyboard", &token).until("DONE");
+}
+
+// covers: OPS-656
+#[test]
+fn files_keep_their_names() {
+    let (house, token) = room("");
+    Case::begin(&house, "files", &token).until("DONE");
 }
 
 // covers: OPS-666, OPS-667, ATT-490, ATT-495
@@ -153,8 +172,9 @@ fn an_agent_is_paused_and_its_terminal_is_seen_live() {
     let program = r"printf 'waits for a line [31min red[0m
 '; while [ ! -e later ]; do sleep 0.1; done; echo printed later; sleep 600";
     let run = ["run", "--detach", "--agent", "runner", "--channel", "ops", "sh", "-c", program];
-    let mut command = house.command(&run);
-    assert!(command.current_dir(&folder).status().unwrap().success());
+    // What follows the program is its own.
+    let mut command = house.command(&[]);
+    assert!(command.args(run).current_dir(&folder).status().unwrap().success());
     let mut case = Case::begin(&house, "watch", &token);
     case.until("PRINT");
     std::fs::write(later, "").unwrap();
