@@ -168,18 +168,21 @@ fn files_keep_their_names() {
 fn an_agent_is_paused_and_its_terminal_is_seen_live() {
     let (house, token) = room("");
     let folder = house.folder("work");
-    let later = folder.join("later");
     let program = r"printf 'waits for a line [31min red[0m
 '; while [ ! -e later ]; do sleep 0.1; done; echo printed later; sleep 600";
     let run = ["run", "--detach", "--agent", "runner", "--channel", "ops", "sh", "-c", program];
     // What follows the program is its own.
-    let mut command = house.command(&[]);
-    assert!(command.args(run).current_dir(&folder).status().unwrap().success());
+    let chorus = |args: &[&str]| {
+        let mut command = house.command(&[]);
+        command.args(args).env("XDG_STATE_HOME", &folder).current_dir(&folder);
+        assert!(command.stderr(Stdio::null()).status().unwrap().success(), "{args:?}");
+    };
+    chorus(&run);
     let mut case = Case::begin(&house, "watch", &token);
     case.until("PRINT");
-    std::fs::write(later, "").unwrap();
+    std::fs::write(folder.join("later"), "").unwrap();
     case.until("DONE");
-    house.chorus(&["stop", "runner"]);
+    chorus(&["stop", "runner"]);
 }
 
 // covers: OPS-656
