@@ -16,6 +16,9 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
 
 /// Of one behind a connection string, what came of the newest post to it.
 fn state(agent: &Agent) -> String {
+    if agent.member.paused.is_some() {
+        return "paused".to_owned();
+    }
     match (&agent.reach, agent.online) {
         (Some(reach), _) => line(reach).replace('_', " "),
         (None, true) => "online".to_owned(),

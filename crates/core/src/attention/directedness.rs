@@ -380,15 +380,15 @@ impl<'a> Candidates<'a> {
 }
 
 impl People<'_> {
-    /// Prefers agents over people, then online, then idle, then least recently granted, then by id.
-    /// These are preferences, not filters.
-    pub fn preference(&self, member: MemberKey) -> (bool, bool, usize, Timestamp, MemberKey) {
+    /// Prefers agents over people, then online, then away, then paused; then idle, then least
+    /// recently granted, then by id. These are preferences, not filters.
+    pub fn preference(&self, member: MemberKey) -> (bool, bool, bool, usize, Timestamp, MemberKey) {
         let person = !self.directory.is_agent(member);
-        let offline =
-            self.directory.connected(member).is_empty() || self.directory.is_paused(member);
+        let paused = self.directory.is_paused(member);
+        let offline = self.directory.connected(member).is_empty();
         let running = self.running.get(&member).copied().unwrap_or(0);
         let granted = self.granted.get(&member).copied().unwrap_or_default();
-        (person, offline, running, granted, member)
+        (person, paused, offline, running, granted, member)
     }
 }
 

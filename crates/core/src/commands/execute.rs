@@ -110,7 +110,7 @@ impl Context<'_> {
     /// Executes one command, and arbitrates the turns that it affected.
     fn execute<C: Command>(&mut self, command: C) -> Result<C::Output> {
         if !C::WHILE_PAUSED {
-            self.must_not_be_paused()?;
+            self.directory().must_not_be_paused(self.by.member)?;
         }
         if let Some(before) = self.pass_gate(&command)? {
             return Ok(before);

@@ -12,7 +12,7 @@ use chorus_core::model::reaction::Signal;
 use chorus_core::model::wake::{Outcome, ReportResult};
 use chorus_core::queries;
 
-use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, code};
+use crate::house::{ALICE, BOB, House, REVIEWER, SCOUT, Say, WRITER, code};
 use crate::wakes::sleeping;
 
 impl House {
@@ -67,6 +67,9 @@ fn a_pause_breaks_off_the_turn_that_runs_and_later_words_of_it_are_stale() {
     house.pause(house.by(ALICE), SCOUT).expect("an operator may");
     assert_eq!(house.cancelled.last().map(|cancelled| cancelled.event), Some(asked));
     assert_eq!(code(house.reply(&offer, "it is")), Code::Forbidden);
+    let ends = house.dispose(SCOUT, asked, Disposition::Responded);
+    assert_eq!(code(ends), Code::Forbidden, "what was taken back is not ended by it");
+    assert_eq!(house.delivery(asked, SCOUT).expect("its own").state, State::Waiting);
     house.go_on(house.by(ALICE), SCOUT).expect("an operator may");
     assert_eq!(code(house.reply(&offer, "it is")), Code::StaleTurn);
     let again = house.offer(SCOUT);
@@ -170,9 +173,21 @@ fn what_an_agent_works_on_is_ended_for_good() {
         assert_eq!(house.disposition(asked, SCOUT), Some(Disposition::Superseded));
         assert_eq!(code(house.reply(&offer, "it is")), Code::StaleTurn);
         assert_eq!(code(house.run(house.by(ALICE), end)), Code::Conflict);
+        let never = deliveries::EndDelivery { event: asked, member: WRITER };
+        assert_eq!(code(house.run(house.by(ALICE), never)), Code::NotFound);
         house.pass(600_000);
         assert!(house.offers(SCOUT).is_empty(), "it is not asked again");
         house.says(BOB, "@scout and the docs?");
         house.offer(SCOUT);
     }
+}
+
+// covers: ATT-490
+#[test]
+fn a_claim_of_a_paused_agent_is_free_for_others() {
+    let mut house = House::new();
+    let asked = house.says(BOB, "somebody should look at CI");
+    house.claim(SCOUT, asked).expect("it may");
+    house.pause(house.by(ALICE), SCOUT).expect("an operator may");
+    house.claim(REVIEWER, asked).expect("nobody holds it");
 }

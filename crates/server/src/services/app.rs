@@ -130,7 +130,7 @@ services! {
     }
     dispositions: DispositionService {
         services: commands, identity, reads, threads;
-        shared: clock, connections, feed, redactor, replies, typing;
+        shared: clock, connections, directory, feed, redactor, replies, typing;
     }
     names: Names {
         services: reads;

@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use chorus_core::commands::{Command, deliveries};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Timestamp, Uid};
 use chorus_core::model::thread::ThreadStatus;
+use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::RemoteRun;
 use chorus_wire::attention::disposition::{DispositionParams, DispositionResult};
 use chorus_wire::attention::notifications::{Progress, Typing};
@@ -55,6 +57,7 @@ pub(crate) struct DispositionService {
     pub(super) reads: Arc<Reads>,
     pub(super) threads: Arc<ThreadService>,
     pub(super) clock: Arc<HostClock>,
+    pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) connections: Arc<Connections>,
     pub(super) feed: Arc<Feed>,
     pub(super) redactor: Arc<Redactor>,
@@ -250,6 +253,7 @@ impl DispositionService {
 
     /// Somebody types: told to the sessions that may be composing a turn from what is said there.
     pub(crate) async fn typing(&self, caller: &Caller, typing: &Typing) -> Result<(), Refusal> {
+        self.directory.load().must_not_be_paused(caller.by.member)?;
         if caller.authority() == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing"));
         }

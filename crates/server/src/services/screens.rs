@@ -44,6 +44,7 @@ const BYTES: usize = 256 * 1_024;
 /// The newest screen and its version.
 type Newest = (u64, Option<Arc<Screen>>);
 type Seen = watch::Receiver<Newest>;
+type Line = Vec<Span>;
 
 /// A session that somebody looks at.
 struct Watched {
@@ -96,7 +97,7 @@ impl ScreenService {
             connection.note(Note { text, withdraws: None, typing: None });
         }
         let has = asked.after.unwrap_or_default();
-        let is_newer = |(version, screen): &Newest| screen.is_some() && *version != has;
+        let is_newer = |(version, screen): &Newest| screen.is_some() && *version > has;
         let found = tokio::time::timeout(WAIT, newest.wait_for(is_newer)).await;
         let (version, screen) = match found {
             Ok(Ok(found)) => (found.0, found.1.clone()),
@@ -150,6 +151,9 @@ impl ScreenService {
         let session = caller.by.session.ok_or_else(|| {
             Refusal::invalid("a screen is sent over the connection of a runner's session")
         })?;
+        if screen.private {
+            screen = Screen { private: true, ..Screen::default() };
+        }
         self.check(&mut screen)?;
         let all = self.screens.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watched) = all.get(&session) {
@@ -162,6 +166,17 @@ impl ScreenService {
         Ok(())
     }
 
+    /// Blacks out secrets of lines that are one text; where there are any, all stands in the first.
+    fn black_out(&self, lines: &mut [Line]) {
+        let text: String = lines.iter().map(text_of).collect();
+        if let Some((text, _)) = self.redactor.text(&text) {
+            lines.iter_mut().for_each(Vec::clear);
+            if let Some(first) = lines.first_mut() {
+                *first = vec![Span { text, ..Span::default() }];
+            }
+        }
+    }
+
     /// Refuses what is no screen, and blacks out secrets.
     fn check(&self, screen: &mut Screen) -> Result<(), Refusal> {
         let lines = screen.lines.as_deref_mut().unwrap_or_default();
@@ -172,12 +187,23 @@ impl ScreenService {
                 "a screen has at most {LINES} lines, {SPANS} spans and {BYTES} bytes"
             )));
         }
-        for line in lines {
-            let text: String = line.iter().map(|span| span.text.as_str()).collect();
-            if let Some((text, _)) = self.redactor.text(&text) {
-                *line = vec![Span { text, ..Span::default() }];
+        // A full line goes on in the next one, and a secret may have been cut there.
+        let width = usize::from(screen.columns);
+        let goes_on: Vec<_> =
+            lines.iter().map(|line| text_of(line).chars().count() >= width).collect();
+        lines.iter_mut().for_each(|line| self.black_out(std::slice::from_mut(line)));
+        let mut begin = 0;
+        for (at, goes_on) in goes_on.into_iter().enumerate() {
+            if !goes_on {
+                self.black_out(&mut lines[begin..=at]);
+                begin = at + 1;
             }
         }
+        self.black_out(&mut lines[begin..]);
         Ok(())
     }
+}
+
+fn text_of(line: &Line) -> String {
+    line.iter().map(|span| span.text.as_str()).collect()
 }

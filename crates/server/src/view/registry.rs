@@ -37,8 +37,8 @@ fn status(
     seen: Option<Timestamp>,
     now: Timestamp,
 ) -> AgentStatus {
-    let is_gone = |member| directory.member(member).is_none_or(|member| member.removed);
-    if is_gone(listing.by) || listing.member.is_some_and(is_gone) {
+    let is_out = |member| directory.is_out(member);
+    if is_out(listing.by) || listing.member.is_some_and(is_out) {
         return AgentStatus::Offline;
     }
     let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));

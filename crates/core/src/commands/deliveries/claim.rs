@@ -132,13 +132,21 @@ impl Context<'_> {
         if claim.holder != me && !self.is_operator() {
             return Err(claimed_by_other().into());
         }
-        if open.and_then(|o| o.delivery(claim.holder)).is_some_and(is_own) {
+        self.let_claim_go(at, claim.holder)
+    }
+
+    /// A member holds its claim no longer, if it has one: the next candidate is asked.
+    pub(crate) fn let_claim_go(&mut self, at: EventRef, holder: MemberKey) -> Result<()> {
+        let open = self.room(at.conversation).open().get(&at.seq);
+        let Some(open) = open.filter(|o| o.claim.is_some_and(|c| c.holder == holder)) else {
+            return Ok(());
+        };
+        if open.delivery(holder).is_some_and(is_own) {
             self.pass_on(at)?;
             self.settle_if_done(at);
-        } else {
-            self.settle(at, claim.holder, Disposition::Ignored)?;
+            return Ok(());
         }
-        Ok(())
+        self.settle(at, holder, Disposition::Ignored)
     }
 
     /// The holder has released the claim: the next candidate of the role is selected, if any is

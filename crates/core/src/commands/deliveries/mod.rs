@@ -172,6 +172,7 @@ impl Command for Dispose {
 
     // The outcome is answered as it was the first time.
     const IN_TURN: InTurn = InTurn::AfterEnd;
+    const WHILE_PAUSED: bool = false;
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
         Audit::firm(Action::Dispose).subject(self.event).name(self.disposition.name())
@@ -348,6 +349,7 @@ impl Command for CancelDelivery {
 
     // The outcome is answered as it was the first time.
     const IN_TURN: InTurn = InTurn::AfterEnd;
+    const WHILE_PAUSED: bool = false;
 
     no_text!();
 

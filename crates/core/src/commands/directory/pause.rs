@@ -75,13 +75,15 @@ impl Context<'_> {
         for at in self.owed_by_member(agent) {
             let open = self.room_mut(at.conversation).open_mut(at.seq);
             let delivery = open.and_then(|o| o.delivery_mut(agent));
-            let Some(delivery) = delivery.filter(|d| d.session().is_some()) else { continue };
-            let before = delivery.clone();
-            delivery.come_back();
-            self.cancel_all(at, vec![before], "the agent was paused")?;
-            let room = self.room_mut(at.conversation);
-            room.must_store(at.seq);
-            room.note_all_subjects();
+            if let Some(delivery) = delivery.filter(|d| d.session().is_some()) {
+                let before = delivery.clone();
+                delivery.come_back();
+                self.cancel_all(at, vec![before], "the agent was paused")?;
+                let room = self.room_mut(at.conversation);
+                room.must_store(at.seq);
+                room.note_all_subjects();
+            }
+            self.let_claim_go(at, agent)?;
             self.ws.track(at);
         }
         for session in self.directory().runners(agent).to_vec() {
@@ -102,14 +104,5 @@ impl Context<'_> {
 
     fn owed_by_member(&self, member: MemberKey) -> Vec<EventRef> {
         self.ws.owed.get(&member).into_iter().flatten().copied().collect()
-    }
-
-    /// Refuses whatever a paused agent would change.
-    pub(crate) fn must_not_be_paused(&self) -> Result<()> {
-        if !self.directory().is_paused(self.by.member) {
-            return Ok(());
-        }
-        let why = "you are paused: you may read, and change nothing until a person lets you go on";
-        Err(Refusal::new(Code::Forbidden, why).into())
     }
 }

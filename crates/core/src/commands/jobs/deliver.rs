@@ -36,6 +36,7 @@ impl Command for Deliver {
     type Output = Delivered;
 
     const IN_TURN: InTurn = InTurn::AfterEnd;
+    const WHILE_PAUSED: bool = false;
 
     fn audit(&self, done: Done<'_, Self>) -> Audit {
         match done {

@@ -56,9 +56,9 @@ impl Context<'_> {
     /// Whether the agent can be hired now: it was heard of lately, or is connected.
     pub(crate) fn is_agent_online(&mut self, listing: &Listing) -> Result<bool> {
         let directory = self.directory();
-        // Whoever was removed delivers nothing any more, however lately it was heard of.
-        let is_gone = |member| directory.member(member).is_none_or(|member| member.removed);
-        if is_gone(listing.by) || listing.member.is_some_and(is_gone) {
+        // Whoever was removed or is paused delivers nothing, however lately it was heard of.
+        let is_out = |member| directory.is_out(member);
+        if is_out(listing.by) || listing.member.is_some_and(is_out) {
             return Ok(false);
         }
         let is_here = listing.member.is_some_and(|member| directory.can_be_reached(member));

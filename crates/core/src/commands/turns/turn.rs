@@ -333,14 +333,23 @@ impl Context<'_> {
         self.may_steer(&agent)?;
         let room = self.room(at.conversation);
         let delivery = room.open().get(&at.seq).and_then(|open| open.delivery(member));
-        let Some(before) = delivery.filter(|d| d.is_open()).cloned() else {
-            return Err(Refusal::new(Code::Conflict, "this delivery has ended").into());
-        };
+        let before = delivery.filter(|d| d.is_open()).cloned();
+        let Some(before) = before else { return Err(self.has_ended(at, member)?.into()) };
         if let Some(subject) = room.turns().held_for(member, at.seq) {
             self.room_mut(at.conversation).turn_mut(subject).take_away(member);
         }
         self.cancel_all(at, vec![before], "a person has ended it")?;
         self.settle(at, member, Disposition::Superseded)
+    }
+
+    /// Why there is nothing to end.
+    fn has_ended(&mut self, at: EventRef, member: MemberKey) -> Result<Refusal> {
+        let recalled = self.recall(at)?;
+        let open = self.room(at.conversation).open().get(&at.seq).or(recalled.receipt.as_ref());
+        Ok(match open.and_then(|open| open.delivery(member)) {
+            Some(_) => Refusal::new(Code::Conflict, "this delivery has ended"),
+            None => Refusal::not_found("delivery"),
+        })
     }
 
     /// A subject by the id of its root message or its thread.

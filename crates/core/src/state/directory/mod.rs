@@ -4,6 +4,7 @@
 //! changes seldom, every decision reads it, and readers get it as an immutable snapshot.
 
 mod inboxes;
+mod pauses;
 mod projects;
 mod tokens;
 mod wakes;
@@ -24,7 +25,7 @@ use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
 use crate::model::member::{
-    Member, MemberFields, MemberKind, Pause, Proof, Role, Session, SessionStatus, Stream,
+    Member, MemberFields, MemberKind, Proof, Role, Session, SessionStatus, Stream,
 };
 use crate::model::project::Project;
 use crate::model::token::Issued;
@@ -105,11 +106,6 @@ impl Directory {
     /// The member's connected sessions; the newest connection comes last.
     pub fn connected(&self, member: MemberKey) -> &[SessionKey] {
         self.connected.get(&member).map_or(&[], |live| &**live)
-    }
-
-    /// Whether an agent is paused.
-    pub fn is_paused(&self, member: MemberKey) -> bool {
-        self.member(member).is_some_and(|m| m.pause.is_some())
     }
 
     /// Whether what is said to an agent reaches it: it is not paused, and it is connected, a runner
@@ -217,16 +213,6 @@ impl Directory {
             self.lead = None;
         }
         Ok(self.replace_member(gone))
-    }
-
-    /// Pauses an agent, or lets it go on.
-    pub fn set_pause(
-        &mut self,
-        key: MemberKey,
-        pause: Option<Pause>,
-    ) -> Result<Arc<Member>, Refusal> {
-        let member = Member::clone(self.present(key)?);
-        Ok(self.replace_member(Member { pause, ..member }))
     }
 
     pub fn add_role(&mut self, name: &str) -> Result<Arc<Role>, Refusal> {
