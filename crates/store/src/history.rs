@@ -68,7 +68,7 @@ pub struct Part {
 }
 
 /// What an export has of the directory besides members, roles, streams and sessions.
-static EXPORTED: &[&Family] = &[&project::FAMILY];
+static EXPORTED: &[&Family] = &[&pause::FAMILY, &project::FAMILY];
 
 /// A place that is being read, whether or not a host runs on it.
 pub struct Reading {

@@ -125,6 +125,7 @@ fn lived_in() -> Host {
     host.json(&["role", "add", "reviewers", "critic"]);
     host.json(&["thread", "create", "a thread", "--channel", "#ops"]);
     host.json(&["channel", "create", "empty"]);
+    host.json(&["member", "pause", "critic"]);
     for n in 0..20 {
         host.post(&format!("message {n}"));
     }
@@ -183,6 +184,12 @@ fn an_export_lives_again_with_the_same_ids_and_nothing_else() {
     assert_ne!(run(&mut on(&host.data(), &["agents", "--token", old.trim()])).code, 0);
     let owed = host.json(&["mail", "--agent", "critic"]);
     assert_eq!(owed["open"], Value::Array(Vec::new()), "nobody is woken by a history");
+    let agents = host.json(&["agents"]);
+    let paused = |id: &str| {
+        let all = agents["agents"].as_array().unwrap();
+        all.iter().any(|agent| agent["id"] == id && agent["paused"].is_object())
+    };
+    assert!(paused("critic") && !paused("scout"), "{agents}");
     host.post("@scout and here it goes on?");
     host.run(&["doctor"]).ok();
 }

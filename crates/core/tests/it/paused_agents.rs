@@ -175,6 +175,7 @@ fn what_an_agent_works_on_is_ended_for_good() {
         assert_eq!(code(house.run(house.by(ALICE), end)), Code::Conflict);
         let never = deliveries::EndDelivery { event: asked, member: WRITER };
         assert_eq!(code(house.run(house.by(ALICE), never)), Code::NotFound);
+        assert_eq!(code(house.claim(SCOUT, asked)), Code::Conflict, "nor by a claim of its own");
         house.pass(600_000);
         assert!(house.offers(SCOUT).is_empty(), "it is not asked again");
         house.says(BOB, "@scout and the docs?");
@@ -190,4 +191,20 @@ fn a_claim_of_a_paused_agent_is_free_for_others() {
     house.claim(SCOUT, asked).expect("it may");
     house.pause(house.by(ALICE), SCOUT).expect("an operator may");
     house.claim(REVIEWER, asked).expect("nobody holds it");
+}
+
+// covers: ATT-490
+#[test]
+fn the_turn_of_a_paused_agent_passes_at_once() {
+    let mut house = House::with_subjects();
+    house.says(BOB, "@scout @reviewer is the build green?");
+    let (first, second) = match house.offers(SCOUT).is_empty() {
+        false => (SCOUT, REVIEWER),
+        true => (REVIEWER, SCOUT),
+    };
+    assert!(house.offers(second).is_empty(), "one speaks at a time");
+    house.pause(house.by(ALICE), first).expect("an operator may");
+    assert_eq!(house.offers(second).len(), 1, "the next one has it, and not after a minute");
+    house.go_on(house.by(ALICE), first).expect("an operator may");
+    assert!(house.offers(first).is_empty(), "it waits for its turn again");
 }

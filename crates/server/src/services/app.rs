@@ -241,8 +241,8 @@ services! {
         shared: directory;
     }
     screens: ScreenService {
-        services: commands;
-        shared: clock, connections, directory, redactor;
+        services: commands, identity;
+        shared: clock, connections, directory, drain, redactor;
         new: screens;
     }
     sessions: SessionService {

@@ -69,7 +69,14 @@ impl DeliveryService {
         }
         let mut found = Vec::new();
         if state != StateFilter::Dead {
-            let open = self.waiting(caller, Some(member)).await?;
+            let open = match member.filter(|member| self.is_of(caller, *member)) {
+                // Whoever runs an agent sees what waits for it, wherever that is.
+                Some(own) => {
+                    let command = queries::Waiting { member: Some(own), limit: LOOKED_AT };
+                    self.commands.submit(By::host(), command).await?
+                }
+                None => self.waiting(caller, Some(member)).await?,
+            };
             self.collect(&open, member, &mut found, delivery::Delivery::is_open);
         }
         if state != StateFilter::Open {

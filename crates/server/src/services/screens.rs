@@ -23,6 +23,8 @@ use tokio::sync::watch;
 
 use super::clock::HostClock;
 use super::commands::Commands;
+use super::drain::Drain;
+use super::identity::Identity;
 use super::ids;
 use crate::auth::Caller;
 use crate::dispatch::connections::{Connections, Note};
@@ -34,11 +36,13 @@ const SENT_FOR_MS: u32 = 60_000;
 const LOOKED_FOR_MS: i64 = 120_000;
 /// A look waits so long for something newer.
 const WAIT: Duration = Duration::from_secs(20);
+/// While it waits, it is looked so often whether it still may.
+const SLICE: Duration = Duration::from_millis(250);
 /// Sessions that are looked at, on one host.
 const WATCHED: usize = 1_000;
 /// The largest screen.
 const LINES: usize = 500;
-const SPANS: usize = 20_000;
+const SPANS: usize = 8_000;
 const BYTES: usize = 256 * 1_024;
 
 /// The newest screen and its version.
@@ -63,7 +67,9 @@ pub(crate) struct ScreenService {
     pub(super) clock: Arc<HostClock>,
     pub(super) connections: Arc<Connections>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
+    pub(super) drain: Arc<Drain>,
     pub(super) redactor: Arc<Redactor>,
+    pub(super) identity: Arc<Identity>,
     pub(super) screens: Arc<Screens>,
 }
 
@@ -98,17 +104,26 @@ impl ScreenService {
         }
         let has = asked.after.unwrap_or_default();
         let is_newer = |(version, screen): &Newest| screen.is_some() && *version > has;
-        let found = tokio::time::timeout(WAIT, newest.wait_for(is_newer)).await;
-        let (version, screen) = match found {
-            Ok(Ok(found)) => (found.0, found.1.clone()),
-            // The session is looked at no longer, or nothing has changed.
-            _ => (has, None),
+        let mut slices = 0..WAIT.as_millis() / SLICE.as_millis();
+        let (version, screen) = loop {
+            if let Ok(Ok(found)) = tokio::time::timeout(SLICE, newest.wait_for(is_newer)).await {
+                let found = (found.0, found.1.clone());
+                self.may_look(caller, id)?;
+                break found;
+            }
+            if slices.next().is_none() || self.drain.is_draining() {
+                break (has, None);
+            }
+            self.may_look(caller, id)?;
         };
         Ok(SessionScreen { version, screen: screen.map(|screen| Screen::clone(&screen)) })
     }
 
     /// A session that the caller may look at, and whose it is.
     fn may_look(&self, caller: &Caller, id: &str) -> Result<(SessionKey, MemberKey), Refusal> {
+        if !self.identity.still_valid(caller) {
+            return Err(Refusal::new(Code::Unauthorized, "the token has ended"));
+        }
         let directory = self.directory.load();
         let unknown = || Refusal::not_found("session");
         let session = directory.session_by_uid(ids::session(id)?).ok_or_else(unknown)?;

@@ -112,3 +112,17 @@ async fn secrets_are_blacked_out_and_what_is_no_screen_is_refused() {
     assert!(texts.concat().contains("key [redacted: aws-access-key]"), "{lines}");
     assert!(!lines.to_string().contains("ODNN7"), "{lines}");
 }
+
+// covers: ATT-495
+#[tokio::test]
+async fn who_loses_the_right_while_waiting_sees_nothing_more() {
+    let (host, mut runner, path) = running().await;
+    let (ann, operator) = (host.token("ann").await, host.operator());
+    let (seen, ()) = tokio::join!(host.get(&ann, &path), async {
+        runner.is_watched().await;
+        let owner = json!({"owner_id": "operator"});
+        host.send(&operator, Method::PATCH, "/v1/members/bot", Some(owner)).await.ok();
+        runner.shows(screen("not for ann")).await;
+    });
+    assert_eq!(seen.refused(403), "INSUFFICIENT_AUTHORITY");
+}

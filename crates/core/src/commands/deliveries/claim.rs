@@ -107,7 +107,12 @@ impl Context<'_> {
         if open.claim.is_some_and(|c| c.bars(me, self.now) && c.accepted) {
             return Err(claimed_by_other().into());
         }
-        let addressed = open.delivery(me).is_some();
+        let own = open.delivery(me);
+        if own.is_some_and(|d| d.over && d.disposition() == Some(Disposition::Superseded)) {
+            let why = "your run for this event was superseded and is over";
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
+        let addressed = own.is_some();
         let held = open.deliveries.iter().any(|d| {
             let has_it = d.is_obligation() && d.is_open();
             let answered = d.disposition() == Some(Disposition::Responded);

@@ -25,11 +25,12 @@ impl Workspace {
         self.is_paused_here(room, open.thread) || waits()
     }
 
-    /// Whether offering the delivery would start a run that may speak. People have no runs: they
-    /// never hold a turn, and never wait for one.
+    /// Whether offering the delivery would start a run that may speak. People have no runs, and
+    /// paused agents none for now: they never hold a turn, and never wait for one.
     pub(super) fn takes_turns(&self, delivery: &Delivery) -> bool {
         let member = self.directory.member(delivery.member);
-        takes_turns(delivery) && member.is_some_and(|m| m.is_agent() && !m.removed)
+        takes_turns(delivery)
+            && member.is_some_and(|m| m.is_agent() && !m.removed && m.pause.is_none())
     }
 
     /// The same for everybody in the timeline.

@@ -330,6 +330,9 @@ impl Context<'_> {
         let at = self.event_by_uid(event, "event")?;
         let unknown = || Refusal::not_found("member");
         let agent = self.directory().member(member).cloned().ok_or_else(unknown)?;
+        if !agent.is_agent() {
+            return Err(Refusal::invalid("what a person owes is ended by that person").into());
+        }
         self.may_steer(&agent)?;
         let room = self.room(at.conversation);
         let delivery = room.open().get(&at.seq).and_then(|open| open.delivery(member));
@@ -337,6 +340,10 @@ impl Context<'_> {
         let Some(before) = before else { return Err(self.has_ended(at, member)?.into()) };
         if let Some(subject) = room.turns().held_for(member, at.seq) {
             self.room_mut(at.conversation).turn_mut(subject).take_away(member);
+        }
+        if let Some(delivery) = self.room_mut(at.conversation).delivery_mut(at.seq, member) {
+            // For good: it does not come back by a claim.
+            delivery.over = true;
         }
         self.cancel_all(at, vec![before], "a person has ended it")?;
         self.settle(at, member, Disposition::Superseded)
