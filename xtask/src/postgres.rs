@@ -2,10 +2,10 @@
 //! started for them, each in a schema of its own.
 //!
 //! These are all tests of the store, and of the host those that read with SQL of their own, change or
-//! remove what is stored, start again on it, or share it between hosts. What a transport accepts and
-//! what the core decides is the same on every engine and does not run again. Left out too are the
-//! tests of what only SQLite has (modules called `sqlite`) and of what only PostgreSQL has (modules
-//! called `postgres`), which run among the others.
+//! remove what is stored, or start again on it. What a transport accepts and what the core decides is
+//! the same on every engine and does not run again. Left out too are the tests of what only SQLite
+//! has (modules called `sqlite`) and of what only PostgreSQL has (modules called `postgres`), which
+//! run among the others.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{debian, repo, step};
 const HOME: &str = "crates/server/tests/it";
 
 /// The host's modules of tests that depend on the engine.
-const MODULES: [&str; 44] = [
+const MODULES: [&str; 42] = [
     "approvals",
     "archive",
     "audit",
@@ -27,7 +27,6 @@ const MODULES: [&str; 44] = [
     "digests",
     "erase",
     "feed",
-    "hosts",
     "index",
     "leaving",
     "live",
@@ -58,7 +57,6 @@ const MODULES: [&str; 44] = [
     "web",
     "inboxes/back",
     "inboxes/doctor",
-    "inboxes/shared",
     "inboxes/two_hosts",
     "webhook/attempts",
     "webhook/retries",

@@ -1,8 +1,7 @@
 //! Files, their bytes, and the messages that refer to them.
 //!
-//! The bytes are in the database like everything else, so that backups, exports and other hosts of
-//! the database have them. References are a projection of the log: [`log`] derives them event by
-//! event.
+//! The bytes are in the database like everything else, so that backups and exports have them.
+//! References are a projection of the log: [`log`] derives them event by event.
 
 mod check;
 

@@ -209,11 +209,6 @@ pub(crate) fn put_session(db: &dyn Db, workspace: i64, session: &Session) -> Res
     )
 }
 
-/// A stored session, disconnected.
-pub(crate) fn session(db: &dyn Db, workspace: i64, key: SessionKey) -> Result<Option<Session>> {
-    db.get(&SESSION, &[workspace.into(), key.0.into()], read_session)
-}
-
 fn put_revoked(db: &dyn Db, workspace: i64, jti: &str, expires: Timestamp) -> Result<()> {
     db.put(&TOKEN, &[workspace.into(), jti.into(), expires.0.into()])
 }

@@ -230,28 +230,6 @@ fn each_after(
     db.query(&sql, &values, &mut |row| each(checked(row)))
 }
 
-/// The events after a seq in each of several conversations, in order.
-pub(crate) fn after_in_each(
-    db: &dyn Db,
-    workspace: i64,
-    rooms: &[(ConversationKey, Seq)],
-) -> Result<HashMap<ConversationKey, Vec<Arc<Event>>>> {
-    let select = EVENT.select();
-    // This order makes PostgreSQL use the primary key even if the plan is made while the table is
-    // empty. With an index in another order it would read the whole log.
-    let sql =
-        format!("{select} WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq");
-    let pairs: Vec<_> = rooms.iter().map(|(key, seq)| [key.0, seq.0]).collect();
-    let mut found: HashMap<_, Vec<_>> = HashMap::new();
-    db.query_each(&sql, workspace, &pairs, &mut |row| {
-        let event = Arc::new(checked(row)?);
-        found.entry(event.conversation).or_default().push(event);
-        Ok(())
-    })?;
-    found.values_mut().for_each(|events| events.sort_unstable_by_key(|event| event.seq));
-    Ok(found)
-}
-
 /// At most `limit` events of a thread after `seq`, in order.
 pub(crate) fn of_thread(
     db: &dyn Db,
@@ -351,18 +329,16 @@ pub(crate) fn sent(
     db: &dyn Db,
     workspace: i64,
     key: ConversationKey,
-    after: Seq,
     now: Timestamp,
 ) -> Result<Vec<(Timestamp, [u8; 16], Seq)>> {
     let from = now.plus(-limits::IDEMPOTENCY_MS);
     let sql = "SELECT seq, at, idem FROM event
-        WHERE workspace = $1 AND conversation = $2 AND seq < $3 AND seq > $4 ORDER BY seq DESC LIMIT $5";
+        WHERE workspace = $1 AND conversation = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
     let mut found = Vec::new();
     let mut before = i64::MAX;
     loop {
         let newest = before == i64::MAX;
-        let (room, page) = (key.0.into(), (PAGE as u64).into());
-        let values = [workspace.into(), room, before.into(), after.0.into(), page];
+        let values = [workspace.into(), key.0.into(), before.into(), (PAGE as u64).into()];
         let page = db.all(sql, &values, |row| {
             let idem = row.maybe_blob(2)?.map(split).transpose()?;
             Ok((Seq(row.int(0)?), Timestamp(row.int(1)?), idem))

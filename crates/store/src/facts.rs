@@ -3,8 +3,6 @@
 //! Reads see the last commit, and what this batch has written so far. Unwritten changes by earlier
 //! commands of the batch are in the room, which the workspace asks first.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use chorus_core::model::approval::Private;
@@ -43,31 +41,9 @@ pub(crate) struct Stored<'a> {
     pub(crate) now: Timestamp,
     /// The number of rooms that were loaded, so that the cache knows how much it has grown.
     pub(crate) loaded: usize,
-    /// Where hosts share the database: rooms as they were before other hosts changed them.
-    pub(crate) earlier: Option<&'a RefCell<Earlier>>,
     /// Conversations with damaged logs: they are loaded as far as they can be read, and accept no
     /// posts.
     pub(crate) damage: Option<&'a Damage>,
-}
-
-/// Rooms that another host has changed since they were loaded. Most of their data is still valid.
-#[derive(Default)]
-pub(crate) struct Earlier(HashMap<ConversationKey, Room>);
-
-/// How many such rooms are kept.
-const EARLIER: usize = 256;
-
-impl Earlier {
-    pub(crate) fn keep(&mut self, room: Room) {
-        if self.0.len() >= EARLIER {
-            self.0.clear();
-        }
-        self.0.insert(room.key(), room);
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 /// A function that reads the end of a log.
@@ -103,8 +79,6 @@ impl Stored<'_> {
             tail = tail.min(cursor.0.max(head.seq.0.saturating_sub(limits::DIGEST_EVENTS)));
         }
         let tail = Seq(tail);
-        let mut earlier = self.earlier.and_then(|rooms| rooms.borrow_mut().0.remove(&key));
-        let sent_after = earlier.as_ref().map_or(Seq(0), |room| room.head().seq);
         let parts = Parts {
             conversation: Arc::new(conversation),
             head,
@@ -118,15 +92,10 @@ impl Stored<'_> {
             events: log(db, workspace, key, tail, i64::MAX as usize)?,
             pending: open::pending(db, workspace, key)?,
             receipts: open::receipts_after(db, workspace, key, head.settled)?,
-            sent: event::sent(db, workspace, key, sent_after, self.now)?,
-            shared: self.earlier.is_some(),
+            sent: event::sent(db, workspace, key, self.now)?,
             turns: turn::all(db, workspace, key)?,
         };
-        let mut room = Room::restore(parts, &self.directory, self.now);
-        if let Some(earlier) = &mut earlier {
-            room.take_sent(earlier);
-        }
-        Ok(Some(room))
+        Ok(Some(Room::restore(parts, &self.directory, self.now)))
     }
 }
 
@@ -221,13 +190,6 @@ impl Facts for Stored<'_> {
         let roster = conversation::roster(db, workspace, key)?;
         let members = roster.into_iter().map(|(member, _)| member).collect();
         Ok(Some(Seats { visibility, members }))
-    }
-
-    fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {
-        match self.db.shared() {
-            Some(hosts) => Ok(hosts.hosts()?.contains(&host)),
-            None => Ok(false),
-        }
     }
 
     fn may_see_asset(&mut self, uid: Uid, member: MemberKey) -> Result<bool, Unavailable> {

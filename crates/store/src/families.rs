@@ -43,11 +43,6 @@ pub(crate) static ALL: &[&Family] = &[
     &digest::FAMILY,
 ];
 
-/// The tables through which hosts that share a database inform each other.
-#[cfg(test)]
-pub(crate) const SHARED: &[&Table] =
-    &[&crate::shared::TURN, &crate::shared::NEWS, &crate::shared::CONNECTION];
-
 /// The tables that every database has.
 pub(crate) fn tables() -> impl Iterator<Item = &'static Table> {
     ALL.iter().flat_map(|family| family.tables.iter().copied())

@@ -179,11 +179,11 @@ pub(crate) fn find(
     db.one(sql, &values, |row| Ok(ConversationKey(row.int(0)?)))
 }
 
-/// The channels with messages still to be sent back, without their callbacks.
-pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Remote)>> {
-    let select = REMOTE.select();
-    let sql = format!("{select} WHERE workspace = $1 AND owed = 1 ORDER BY conversation");
-    db.all(&sql, &[workspace.into()], read)
+/// The conversations whose channels have messages still to be sent back.
+pub(crate) fn owing(db: &dyn Db, workspace: i64) -> Result<Vec<ConversationKey>> {
+    let sql =
+        "SELECT conversation FROM remote WHERE workspace = $1 AND owed = 1 ORDER BY conversation";
+    db.all(sql, &[workspace.into()], |row| Ok(ConversationKey(row.int(0)?)))
 }
 
 /// All channels, without their callbacks.
@@ -204,12 +204,7 @@ pub(crate) fn each_remote(
     db.all(&sql, &[workspace.into()], |row| {
         let (key, of, channel) = (ConversationKey(row.int(1)?), uid(row, 2)?, row.array(3)?);
         let read = row.blob(5).ok().and_then(|bytes| codec::read_remote(bytes).ok());
-        let remote = read.map(|(said, sent, sender)| Remote {
-            said,
-            sent,
-            sender,
-            ..Remote::new(of, channel)
-        });
+        let remote = read.map(|(said, sent)| Remote { said, sent, ..Remote::new(of, channel) });
         let fits = remote.as_ref().is_some_and(|r| row.flag(4).is_ok_and(|owed| owed == r.owes()));
         Ok((key, of, (remote, fits)))
     })
@@ -285,7 +280,7 @@ pub(crate) fn stray_callbacks(db: &dyn Db, workspace: i64) -> Result<usize> {
 fn read(row: &dyn Row) -> Result<(ConversationKey, Remote)> {
     let key = ConversationKey(row.int(1)?);
     let unread = || Error::corrupt(format!("the channel of conversation {key} cannot be read"));
-    let (said, sent, sender) = codec::read_remote(row.blob(5)?).map_err(|_| unread())?;
-    let remote = Remote { said, sent, sender, ..Remote::new(uid(row, 2)?, row.array(3)?) };
+    let (said, sent) = codec::read_remote(row.blob(5)?).map_err(|_| unread())?;
+    let remote = Remote { said, sent, ..Remote::new(uid(row, 2)?, row.array(3)?) };
     if remote.owes() == row.flag(4)? { Ok((key, remote)) } else { Err(unread()) }
 }

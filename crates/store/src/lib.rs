@@ -14,7 +14,6 @@ pub mod clock;
 pub mod db;
 pub mod postgres;
 pub mod schema;
-pub mod shared;
 pub mod sqlite;
 
 mod family;

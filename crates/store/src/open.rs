@@ -3,12 +3,11 @@
 //! Invariant: no event has both rows, and every event at or below `head.settled` that notified an
 //! agent has one of them (design section 3, "A delivery costs no row until it must").
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use chorus_core::codec;
 use chorus_core::model::delivery::Open;
 use chorus_core::model::ids::{ConversationKey, EventRef, Seq};
-use chorus_core::state::room::Standing;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::family::Family;
@@ -132,27 +131,6 @@ pub(crate) fn standing(db: &dyn Db, workspace: i64, at: EventRef) -> Result<Opti
         Some(open) => Ok(Some(open)),
         None => receipt(db, workspace, at),
     }
-}
-
-/// The states of these events, without those that notified nobody.
-pub(crate) fn standings(
-    db: &dyn Db,
-    workspace: i64,
-    events: &[[u64; 2]],
-) -> Result<HashMap<ConversationKey, Vec<Standing>>> {
-    let key = "WHERE workspace = $1 AND conversation = $2 AND seq = $3";
-    let sql = format!(
-        "SELECT conversation, seq, packed, 1 FROM pending {key}
-        UNION ALL SELECT conversation, seq, packed, 0 FROM receipt {key}"
-    );
-    let mut found: HashMap<_, Vec<_>> = HashMap::new();
-    db.query_each(&sql, workspace, events, &mut |row| {
-        let (key, open) = read(row.int(0)?, row.int(1)?, row.blob(2)?)?;
-        let standing = if row.flag(3)? { Standing::Open(open) } else { Standing::Closed(open) };
-        found.entry(key).or_default().push(standing);
-        Ok(())
-    })?;
-    Ok(found)
 }
 
 /// Every event with a pending row, over all conversations.

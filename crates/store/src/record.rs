@@ -11,7 +11,7 @@ use chorus_core::model::log_snapshot::LogSnapshot;
 use chorus_core::state::workspace::{Changes, RoomChanges, Workspace};
 
 use crate::db::{Db, Result};
-use crate::{asset, conversation, digest, event, families, inbox, log_snapshot, open, shared};
+use crate::{asset, conversation, digest, event, families, inbox, log_snapshot, open};
 
 /// Writes every row of `changes`. The rows of a room are read from the room itself.
 pub(crate) fn record(
@@ -22,11 +22,6 @@ pub(crate) fn record(
 ) -> Result<()> {
     for record in families::ALL.iter().filter_map(|family| family.record) {
         record(db, workspace, changes)?;
-    }
-    if rooms.is_shared() {
-        for session in &changes.sessions {
-            shared::put_connection(db, workspace, session)?;
-        }
     }
     for changed in &changes.rooms {
         conversation::put_head(db, workspace, changed.key, &changed.head)?;

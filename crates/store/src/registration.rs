@@ -80,16 +80,6 @@ fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) ->
     Ok(())
 }
 
-/// A session with what it says of itself.
-pub(crate) fn complete(db: &dyn Db, workspace: i64, session: Session) -> Result<Session> {
-    let key = [workspace.into(), session.key.0.into()];
-    let found = db.get(&REGISTRATION, &key, |row| Ok(read(row).ok()))?;
-    Ok(match found.flatten() {
-        Some(registration) => registration.add_to(&session),
-        None => session,
-    })
-}
-
 /// Each row as far as it can be read, by session.
 fn each(db: &dyn Db, workspace: i64) -> Result<Vec<(SessionKey, Option<Registration>)>> {
     let sql = format!("{} WHERE workspace = $1 ORDER BY session", REGISTRATION.select());

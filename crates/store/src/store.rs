@@ -183,10 +183,8 @@ impl Opened {
             }
             Some(address) => {
                 folder.must_have_no_database().map_err(OpenError::Folder)?;
-                let wrong = |why| OpenError::Schema { place: place.clone(), why };
-                let check = |db: &dyn Db| schema::must_be_newest(db, place.schema()).map_err(wrong);
-                let db = Postgres::host(address, options.sync).map_err(database)?;
-                db.come_in(migrate, check, database)?;
+                let db = Postgres::writer(address, options.sync).map_err(database)?;
+                migrate(&db)?;
                 Box::new(db)
             }
         };
@@ -209,12 +207,7 @@ impl Opened {
             }
         };
         let directory = families::load(&*db, &tenant, now).map_err(database)?;
-        // If other hosts write, claimed and accepted work may belong to one of them.
-        let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
-        let repairs = match alone {
-            true => repair::at_start(&*db, &tenant, &directory, now).map_err(database)?,
-            false => Vec::new(),
-        };
+        let repairs = repair::at_start(&*db, &tenant, &directory, now).map_err(database)?;
         Ok(Self { db, tenant, directory, repairs, full })
     }
 }
@@ -233,14 +226,6 @@ impl Store {
     /// What was repaired when it was opened.
     pub fn repairs(&self) -> &[Repair] {
         &self.opened.repairs
-    }
-
-    /// Whether this host's keys, by their fingerprint, are those of all hosts of the database.
-    /// Otherwise hosts would reject each other's signatures.
-    pub fn agrees_on_keys(&self, fingerprint: &[u8]) -> Result<bool, OpenError> {
-        let Some(hosts) = self.opened.db.shared() else { return Ok(true) };
-        let agreed = hosts.agree_on_keys(fingerprint);
-        agreed.map_err(|why| OpenError::Database { place: self.options.place(), why })
     }
 
     /// It will not be used after all: removes what was created in an empty folder.
@@ -319,20 +304,9 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored = Stored {
-        db,
-        workspace: tenant.key,
-        directory,
-        now,
-        loaded: 0,
-        earlier: None,
-        damage: None,
-    };
+    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0, damage: None };
     let mut damaged = BTreeSet::new();
-    // If other hosts write, rooms are loaded in this host's turn.
-    let alone = db.shared().is_none_or(|hosts| hosts.is_alone());
-    let open = if alone { conversation::with_open_events(db, tenant.key)? } else { Vec::new() };
-    for key in open {
+    for key in conversation::with_open_events(db, tenant.key)? {
         match stored.load(key) {
             Ok(Some(room)) => workspace.admit(room),
             Ok(None) => {}
@@ -342,9 +316,7 @@ fn revive(
             Err(error) => return Err(error),
         }
     }
-    if alone {
-        workspace.wakes_after_start(now);
-        workspace.track_jobs();
-    }
+    workspace.wakes_after_start(now);
+    workspace.track_jobs();
     Ok((workspace, damaged))
 }

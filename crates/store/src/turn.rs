@@ -1,7 +1,5 @@
 //! Public turns: who speaks about each subject of a conversation and who waits.
 
-use std::collections::HashMap;
-
 use chorus_core::codec;
 use chorus_core::model::ids::{ConversationKey, Seq};
 use chorus_core::model::turn::Turn;
@@ -49,23 +47,6 @@ pub(crate) fn all(db: &dyn Db, workspace: i64, key: ConversationKey) -> Result<V
         let turn = codec::read_turn(row.blob(3)?).map_err(|e| Error::corrupt(e.to_string()))?;
         Ok((Seq(row.int(2)?), turn))
     })
-}
-
-/// The turns of these subjects, without those that have no row.
-pub(crate) fn some(
-    db: &dyn Db,
-    workspace: i64,
-    subjects: &[[u64; 2]],
-) -> Result<HashMap<(ConversationKey, Seq), Turn>> {
-    let sql = "SELECT conversation, subject, packed FROM public_turn
-        WHERE workspace = $1 AND conversation = $2 AND subject = $3";
-    let mut found = HashMap::new();
-    db.query_each(sql, workspace, subjects, &mut |row| {
-        let turn = codec::read_turn(row.blob(2)?).map_err(|e| Error::corrupt(e.to_string()))?;
-        found.insert((ConversationKey(row.int(0)?), Seq(row.int(1)?)), turn);
-        Ok(())
-    })?;
-    Ok(found)
 }
 
 /// Each subject with a row, and whether the row can be read.

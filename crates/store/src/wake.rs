@@ -59,13 +59,6 @@ fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) ->
     Ok(())
 }
 
-/// The wakes of one session.
-pub(crate) fn of(db: &dyn Db, workspace: i64, session: SessionKey) -> Result<Vec<Arc<Wake>>> {
-    let sql = format!("{} WHERE workspace = $1 AND session = $2 ORDER BY uid", WAKE.select());
-    let all = db.all(&sql, &[workspace.into(), session.0.into()], each)?;
-    Ok(readable(all).collect())
-}
-
 /// A wake that cannot be read keeps no host from starting: what its agent owes waits in its
 /// deliveries, and opens another.
 fn readable(all: Vec<Found>) -> impl Iterator<Item = Arc<Wake>> {

@@ -41,36 +41,37 @@ impl Stored for Secret {
 /// How far what was said in a channel elsewhere was sent; its callbacks have rows of their own.
 pub fn remote(r: &Remote) -> Vec<u8> {
     let mut out = Writer::default();
-    Sent { said: r.said, sent: r.sent, sender: r.sender }.put(&mut out);
+    Sent { said: r.said, sent: r.sent, host: 0 }.put(&mut out);
     out.0
 }
 
-/// What [`remote`] wrote: the newest message for the service, the newest that was sent, and which host sends.
-pub fn read_remote(bytes: &[u8]) -> Result<(Seq, Seq, u32)> {
-    read(bytes).map(|Sent { said, sent, sender }| (said, sent, sender))
+/// What [`remote`] wrote: the newest message for the service, and the newest that was sent.
+pub fn read_remote(bytes: &[u8]) -> Result<(Seq, Seq)> {
+    read(bytes).map(|Sent { said, sent, host: _ }| (said, sent))
 }
 
 /// What is stored of a [`Remote`].
 struct Sent {
     said: Seq,
     sent: Seq,
-    sender: u32,
+    /// The number of a host in rows of earlier versions. It means nothing any more, and none is
+    /// written.
+    host: u32,
 }
 
-record!(Sent { said, sent, sender: Trailing });
+record!(Sent { said, sent, host: Trailing });
 
-/// A host that shares with nobody has no number.
 impl Part<u32> for Own {
-    fn is_absent(sender: &u32) -> bool {
-        *sender == 0
+    fn is_absent(host: &u32) -> bool {
+        *host == 0
     }
 
-    fn put_part(sender: &u32, out: &mut Writer) {
-        sender.put(out);
+    fn put_part(host: &u32, out: &mut Writer) {
+        host.put(out);
     }
 
-    fn get_part(sender: &mut u32, r: &mut Reader<'_>) -> Result<()> {
-        *sender = Some(r.small()?).filter(|host| *host > 0).ok_or(Corrupt)?;
+    fn get_part(host: &mut u32, r: &mut Reader<'_>) -> Result<()> {
+        *host = Some(r.small()?).filter(|host| *host > 0).ok_or(Corrupt)?;
         Ok(())
     }
 }
@@ -82,20 +83,13 @@ mod tests {
     use crate::model::ids::Uid;
 
     #[test]
-    fn who_sends_back_reads_back_and_is_nobody_in_rows_from_before() {
-        let of = |sender| Remote {
-            said: Seq(300),
-            sent: Seq(2),
-            sender,
-            ..Remote::new(Uid(1), [0; 32])
-        };
-        for sender in [0, 1, 200, u32::MAX] {
-            assert_eq!(read_remote(&remote(&of(sender))), Ok((Seq(300), Seq(2), sender)));
-        }
-        let before = remote(&of(0));
-        assert_eq!(before.len(), 3);
+    fn how_far_was_sent_reads_back_and_a_host_in_earlier_rows_means_nothing() {
+        let of = Remote { said: Seq(300), sent: Seq(2), ..Remote::new(Uid(1), [0; 32]) };
+        let row = remote(&of);
+        assert_eq!((row.len(), read_remote(&row)), (3, Ok((Seq(300), Seq(2)))));
+        assert_eq!(read_remote(&[&*row, &[1]].concat()), Ok((Seq(300), Seq(2))));
         // One value has one form.
-        assert_eq!(read_remote(&[&*before, &[0]].concat()), Err(Corrupt));
-        assert_eq!(read_remote(&[&*before, &[1, 1]].concat()), Err(Corrupt));
+        assert_eq!(read_remote(&[&*row, &[0]].concat()), Err(Corrupt));
+        assert_eq!(read_remote(&[&*row, &[1, 1]].concat()), Err(Corrupt));
     }
 }

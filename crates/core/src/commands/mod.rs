@@ -15,7 +15,6 @@ pub mod directory;
 pub mod endpoints;
 pub(crate) mod execute;
 pub(crate) mod gate;
-pub(crate) mod hosts;
 pub mod inboxes;
 pub mod jobs;
 pub mod ledger;

@@ -318,7 +318,7 @@ impl Delivery {
                 self.heard = false;
                 self.next_connection();
             }
-            // A run that an endpoint has accepted continues there, whichever host posts to it next.
+            // A run that an endpoint has accepted continues there, whatever becomes of this session.
             State::Accepted { gone, .. } if !self.carried => *gone = gone.or(Some(now)),
             _ => {}
         }

@@ -20,8 +20,8 @@ pub const MESSAGES_PER_TURN: u8 = 5;
 pub const ACK_TIMEOUT_MS: i64 = 10_000;
 /// Offers without an answer before a delivery waits for the next connection.
 pub const OFFERS_PER_CONNECTION: u16 = 5;
-/// Clock tolerance: clocks are adjusted all the time, and those of several hosts on one database
-/// never agree exactly. A time that is later than now by no more than this counts as now.
+/// Clock tolerance: clocks are adjusted all the time. A time that is later than now by no more than
+/// this counts as now.
 pub const CLOCK_SKEW_MS: i64 = 1_000;
 /// Clock tolerance between two machines for tokens: accepted this long after expiry and this long
 /// before issue.

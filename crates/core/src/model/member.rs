@@ -84,8 +84,6 @@ pub struct Session {
     pub proof: Proof,
     /// Soft state: whether a connection holds it now.
     pub connected: bool,
-    /// The host, among those of one database, of its present or last connection.
-    pub host: u32,
     /// Its last sign of life; soft state, written along with other changes.
     pub seen_at: Timestamp,
 }
@@ -127,7 +125,6 @@ impl Session {
             status: SessionStatus::Offline,
             proof: Proof::Connection,
             connected: false,
-            host: 0,
             seen_at,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
-use crate::model::ids::{ConversationKey, EventRef, MemberKey, Seq, SessionKey, Uid};
+use crate::model::ids::{ConversationKey, MemberKey, Seq, SessionKey, Uid};
 use crate::model::offer::{Entry, Offer};
 use crate::model::wake::OutgoingWake;
 use crate::state::directory::Directory;
@@ -67,19 +67,8 @@ pub enum Effect {
     /// Post the job to its agent, or its end to its hirer.
     Job(Uid),
     Directory(Arc<Directory>),
-    /// Another host has written to the conversation: its followers must read the log.
-    Moved(ConversationKey),
-    /// Another host has erased these events: drop everything about them that is still in flight
-    /// here.
-    Erased(Vec<EventRef>),
-    /// The session no longer belongs to this host and its connection ends: it has a newer
-    /// connection to another host, or was given up while this host was disconnected.
-    Ended {
-        session: SessionKey,
-        taken_over: bool,
-    },
-    /// Another host has revoked a token or removed a member: check every connection again.
-    ShutOut,
+    /// The session was given up while the database was away, and its connection ends.
+    Ended(SessionKey),
     /// Anything may have changed: followers read their logs, and sessions ask for their deliveries.
     Anything,
 }

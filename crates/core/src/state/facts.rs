@@ -90,10 +90,6 @@ pub trait Facts {
     fn seats(&mut self, _conversation: ConversationKey) -> Result<Option<Seats>, Unavailable> {
         Ok(None)
     }
-    /// Whether another host of the same database is alive, by its host number.
-    fn lives(&mut self, _host: u32) -> Result<bool, Unavailable> {
-        Ok(false)
-    }
     /// Whether a member uploaded a file or can see a message that refers to it.
     fn may_see_asset(&mut self, _uid: Uid, _member: MemberKey) -> Result<bool, Unavailable> {
         Ok(false)

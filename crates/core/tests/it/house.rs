@@ -358,7 +358,6 @@ impl House {
                 schedules: room.schedules().values().map(|s| (**s).clone()).collect(),
                 remote: room.remote().cloned(),
                 sent: sent.collect(),
-                shared: false,
                 turns: self.log.turns_of(key),
                 events: events.cloned().collect(),
                 pending: pending

@@ -99,47 +99,6 @@ fn what_a_service_delivers_is_for_the_agent_and_its_answer_for_the_service() {
     assert_eq!(house.ws.directory().inboxes[&inbox.uid].channels, 2);
 }
 
-// covers: OPS-156
-#[test]
-fn of_several_hosts_one_sends_back_until_all_of_it_is_sent() {
-    let mut house = House::new();
-    add(&mut house, SCOUT, 1);
-    let says = |house: &mut House, host: u32, id: &str| {
-        house.ws.set_host(host);
-        let (asked, _) = receive(house, from(1, id, "and what now?")).unwrap();
-        let offer = house.take(SCOUT);
-        let answer = house.reply(&offer, "that").unwrap();
-        (house.event(asked).conversation, house.event(answer).seq)
-    };
-    let remote = |house: &House, key| house.ws.room(key).unwrap().remote().cloned().unwrap();
-    let (key, first) = says(&mut house, 1, "m1");
-    assert_eq!(remote(&house, key).sender, 1, "who decides it sends it");
-    let (_, second) = says(&mut house, 2, "m2");
-    assert_eq!((remote(&house, key).sender, remote(&house, key).said), (1, second));
-    house.log.hosts = vec![1, 3];
-    let send = inboxes::SendBack { conversation: key };
-    assert_eq!(code(house.run(house.by(ALICE), send.clone())), Code::Forbidden);
-    let before = house.fingerprint();
-    assert_eq!(code(house.run(By::host(), send.clone())), Code::Conflict);
-    assert_eq!(house.fingerprint(), before);
-    // It has gone; and of those who are left the first takes over.
-    house.log.hosts = vec![2, 3];
-    house.run(By::host(), send.clone()).unwrap();
-    assert_eq!(remote(&house, key).sender, 2);
-    house.run(By::host(), send.clone()).unwrap();
-    house.ws.set_host(3);
-    assert_eq!(code(house.run(By::host(), send)), Code::Conflict);
-    let sent = |house: &mut House, through| {
-        house.run(By::host(), inboxes::SentBack { conversation: key, through }).unwrap();
-    };
-    sent(&mut house, first);
-    let (_, third) = says(&mut house, 3, "m3");
-    assert_eq!(remote(&house, key).sender, 2, "it is not through");
-    sent(&mut house, third);
-    says(&mut house, 3, "m4");
-    assert_eq!(remote(&house, key).sender, 3, "it was anybody's again");
-}
-
 // covers: WHK-68
 #[test]
 fn the_same_message_is_taken_once_and_its_newer_callback_counts() {

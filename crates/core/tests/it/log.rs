@@ -47,8 +47,6 @@ pub(crate) struct Log {
     pub news: Vec<RemoteNews>,
     pub told: Vec<Private>,
     pub market: Market,
-    /// Other hosts of the database that live.
-    pub hosts: Vec<u32>,
 }
 
 /// What a room has rows of beside its log and what is open.
@@ -288,10 +286,6 @@ impl Facts for Log {
     ) -> Result<Vec<Private>, Unavailable> {
         let mine = self.told.iter().filter(|p| (p.member, p.session) == (member, session));
         Ok(mine.rev().take(limit).cloned().collect())
-    }
-
-    fn lives(&mut self, host: u32) -> Result<bool, Unavailable> {
-        Ok(self.hosts.contains(&host))
     }
 
     fn event_ref(&mut self, uid: Uid) -> Result<Option<EventRef>, Unavailable> {

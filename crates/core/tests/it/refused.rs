@@ -266,7 +266,6 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(inboxes::RemoveInbox { inbox: uid }),
         boxed(inboxes::NoteTrouble { inbox: uid, what: text.clone() }),
         boxed(inboxes::Receive(received)),
-        boxed(inboxes::SendBack { conversation: place.conversation }),
         boxed(inboxes::SentBack { conversation: place.conversation, through: place.seq }),
         boxed(inboxes::SweepCallbacks),
         boxed(messages::CloseRun(say.clone())),

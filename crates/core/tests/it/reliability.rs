@@ -101,7 +101,7 @@ fn an_offer_of_what_has_a_row_is_not_forgotten_by_a_crash() {
     let mut house = House::new();
     house.disconnect(SCOUT);
     house.says(ALICE, "@scout are you there?");
-    // Before another host is let in, or this one stops.
+    // Before the host stops.
     house.ws.store_open();
     house.connect(SCOUT);
     assert_eq!(house.offer(SCOUT).attempt, 1);

@@ -104,10 +104,6 @@ impl Unkept {
         Self { keys: self.keys.in_epoch(epoch), ..self }
     }
 
-    pub(crate) fn fingerprint(&self) -> [u8; 32] {
-        self.keys.fingerprint()
-    }
-
     /// Writes what is new. Until then nothing was made.
     pub(crate) fn keep(self) -> Result<Keys, KeysError> {
         let folder = &self.keys.folder;
@@ -124,10 +120,6 @@ impl Unkept {
 }
 
 impl Rotation {
-    pub(crate) fn fingerprint(&self) -> [u8; 32] {
-        self.keys.fingerprint()
-    }
-
     /// What would be lost with an old key first: its public half, and what is sealed under it.
     pub(crate) fn keep(self) -> io::Result<Keys> {
         let Self { keys, retired, signing } = self;
@@ -244,18 +236,6 @@ impl Keys {
     /// Signs what others are to verify without this host.
     pub(crate) fn signer(&self) -> SigningKey {
         self.signer.clone()
-    }
-
-    /// What is the same for the same keys, and tells nothing of them.
-    pub(crate) fn fingerprint(&self) -> [u8; 32] {
-        let mut hasher = Sha256::new();
-        hasher.update(b"chorus keys");
-        hasher.update(self.signer.verifying_key().as_bytes());
-        hasher.update(self.turn);
-        if self.data != self.kept_turn {
-            hasher.update(self.data);
-        }
-        hasher.finalize().into()
     }
 
     /// The keys as they are in one life of the workspace: a restore begins another, in which turns granted

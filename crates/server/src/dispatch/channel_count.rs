@@ -1,8 +1,8 @@
 //! How many channels there are, for whoever asks without a token: a number that goes on with what is logged, so that
 //! asking costs the same however many there are.
 //!
-//! It is counted in the store when the host starts, and again, at most every ten seconds, after another host may have
-//! made some.
+//! It is counted in the store when the host starts, and again, at most every ten seconds, after some may have been
+//! missed.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ const AGAIN_MS: i64 = 10_000;
 #[derive(Default)]
 pub(crate) struct ChannelCount {
     count: AtomicU64,
-    /// Another host may have made some.
+    /// Some may have been missed.
     stale: AtomicBool,
     /// When they were counted, in milliseconds.
     counted: AtomicI64,
@@ -34,7 +34,7 @@ impl ChannelCount {
                 {
                     self.count.fetch_add(1, Ordering::Relaxed);
                 }
-                Effect::Moved(_) | Effect::Anything => self.stale.store(true, Ordering::Relaxed),
+                Effect::Anything => self.stale.store(true, Ordering::Relaxed),
                 _ => {}
             }
         }

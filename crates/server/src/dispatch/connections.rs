@@ -29,9 +29,9 @@ const LISTENS_TO: usize = 64;
 pub(crate) const STOPPING: &str = "the host is stopping; connect again in a moment";
 
 /// Why a connection ends whose session has another one.
-pub(crate) const TAKEN_OVER: &str = "a newer connection of this session has taken over";
+const TAKEN_OVER: &str = "a newer connection of this session has taken over";
 
-/// Why a connection ends whose session other hosts gave up while this one was away.
+/// Why a connection ends whose session was given up while the database was away.
 pub(crate) const GIVEN_UP: &str = "the host was away from its database; connect again";
 
 /// Why a connection ends whose token does.

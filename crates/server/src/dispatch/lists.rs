@@ -26,10 +26,6 @@ impl Lists {
     pub(crate) const SESSIONS: Self = Self(1 << 7);
     pub(crate) const TURNS: Self = Self(1 << 8);
     pub(crate) const WAKES: Self = Self(1 << 9);
-    /// What changes with a conversation.
-    pub(crate) const OF_CONVERSATION: Self = Self(
-        Self::CHANNELS.0 | Self::DELIVERIES.0 | Self::MEMBERS.0 | Self::PAUSES.0 | Self::TURNS.0,
-    );
     pub(crate) const ALL: Self = Self((1 << 10) - 1);
 
     const NAMES: [(Self, &str); 10] = [
@@ -65,18 +61,16 @@ impl Lists {
             }
             Effect::Offer(offer) => in_conversation(offer.entry.conversation.key, owed),
             Effect::Receipt { conversation, .. } => in_conversation(conversation.key, owed),
-            Effect::Moved(key) => in_conversation(*key, Self::OF_CONVERSATION),
             // Whose turn is taken back has a receipt, which says where.
             Effect::Cancel { .. } => None,
             Effect::Job(_) => Some((None, Self::JOBS)),
             Effect::Wake(_) => Some((None, Self::WAKES)),
-            Effect::ShutOut | Effect::Anything => Some((None, Self::ALL)),
+            Effect::Anything => Some((None, Self::ALL)),
             // A follower compares directories itself; the others change no list.
             Effect::Directory(_)
             | Effect::Digest { .. }
             | Effect::Remote { .. }
-            | Effect::Erased(_)
-            | Effect::Ended { .. } => None,
+            | Effect::Ended(_) => None,
         }
     }
 

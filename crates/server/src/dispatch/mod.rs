@@ -36,8 +36,7 @@ use chorus_core::state::effect::Effect;
 use chorus_wire::attention::shared::{Shared, delivery_id};
 use chorus_wire::attention::{method, notifications};
 use chorus_wire::jsonrpc::{Id, Notification};
-use connections::{Connections, GIVEN_UP, Note, Outgoing, TAKEN_OVER};
-use erased::ErasedEvents;
+use connections::{Connections, GIVEN_UP, Note, Outgoing};
 use feed::{Everywhere, Feed, Live};
 use hiring::{Due, Hiring};
 use lists::Lists;
@@ -56,7 +55,6 @@ const BATCHES: usize = 1024;
 pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
     connections: Arc<Connections>,
-    gone: Arc<ErasedEvents>,
     channels: Arc<ChannelCount>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
@@ -94,7 +92,6 @@ impl Sink {
     pub(crate) fn new(
         directory: Arc<ArcSwap<Directory>>,
         connections: Arc<Connections>,
-        gone: Arc<ErasedEvents>,
         channels: Arc<ChannelCount>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
@@ -103,7 +100,6 @@ impl Sink {
         let sink = Self {
             directory,
             connections,
-            gone,
             channels,
             batches,
             overflowed: overflowed.clone(),
@@ -126,14 +122,10 @@ impl Sink {
                 self.moved.send_replace(());
                 false
             }
-            Effect::Erased(events) => {
-                self.gone.put(std::mem::take(events));
-                false
-            }
             // At once, so that it is not the session's next connection that is closed.
-            Effect::Ended { session, taken_over } => {
+            Effect::Ended(session) => {
                 if let Some(connection) = self.connections.get(*session) {
-                    connection.close(if *taken_over { TAKEN_OVER } else { GIVEN_UP });
+                    connection.close(GIVEN_UP);
                 }
                 false
             }
@@ -215,17 +207,6 @@ impl Dispatcher {
                     // Whoever is too slow for them reads what is stored.
                     let _ = self.digests.try_send((conversation, digest));
                 }
-                Effect::Moved(conversation) => {
-                    self.replies.moved(conversation);
-                    self.feed.publish_everywhere(Everywhere::Seats(conversation));
-                    self.feed.publish(conversation, Live::Look);
-                    self.lists.send_replace(());
-                }
-                Effect::ShutOut => {
-                    self.connections.all().iter().for_each(|connection| connection.look_at_token());
-                    self.feed.look_everywhere();
-                    self.lists.send_replace(());
-                }
                 Effect::Job(job) => {
                     let _ = self.jobs.try_send(Due::Job(job));
                 }
@@ -240,7 +221,7 @@ impl Dispatcher {
                 }
                 Effect::Anything => self.look_everywhere(),
                 // Taken out by the sink.
-                Effect::Directory(_) | Effect::Ended { .. } | Effect::Erased(_) => {}
+                Effect::Directory(_) | Effect::Ended(_) => {}
             }
         }
         for (conversation, lists) in changed.into_iter().flatten() {
@@ -275,7 +256,6 @@ fn searched(effect: &Effect) -> Option<ConversationKey> {
             | Change::Erased { .. } => Some(entry.conversation.key),
             _ => None,
         },
-        Effect::Moved(key) => Some(*key),
         _ => None,
     }
 }
@@ -324,7 +304,7 @@ mod tests {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let (sink, batches, overflowed) =
-            Sink::new(directory.clone(), connections.clone(), Arc::default(), Arc::default());
+            Sink::new(directory.clone(), connections.clone(), Arc::default());
         let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
         let mut follower = feed.follow(ConversationKey(1));
         for _ in 0..=BATCHES {
@@ -357,8 +337,7 @@ mod tests {
     #[test]
     fn a_directory_is_in_force_before_its_command_is_seen() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, _batches, _) =
-            Sink::new(directory.clone(), Arc::default(), Arc::default(), Arc::default());
+        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default(), Arc::default());
         let mut next = Directory::default();
         next.lead = Some(MemberKey(3));
         sink.put(vec![Effect::Directory(Arc::new(next))]);

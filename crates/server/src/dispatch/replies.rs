@@ -12,7 +12,6 @@ mod worker;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chorus_core::model::ids::Uid;
 use chorus_core::state::effect::RemoteNews;
@@ -24,16 +23,11 @@ use crate::dispatch::replies::handles::Handles;
 /// How many workers of each inbox may post at once: one service that hangs holds up its own inbox.
 type Places = HashMap<Uid, Arc<Semaphore>>;
 
-/// How often a host that shares its database looks for what others have left.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
-
 /// Sends back what there is until the host stops.
 pub(crate) async fn serve(host: Arc<Handles>, mut stopped: watch::Receiver<bool>) {
     let mut places = Places::new();
     // What was owed when the host was last here.
     host.replies.look_everywhere();
-    let look_again = host.clock.wait(LOOK_EVERY);
-    tokio::pin!(look_again);
     loop {
         let look = std::mem::take(&mut host.replies.lock().look);
         if look {
@@ -51,11 +45,6 @@ pub(crate) async fn serve(host: Arc<Handles>, mut stopped: watch::Receiver<bool>
         }
         tokio::select! {
             () = host.replies.wake.notified() => {}
-            () = &mut look_again => {
-                look_again.set(host.clock.wait(LOOK_EVERY));
-                // What another host was at when it went.
-                host.replies.lock().look |= host.writer.has_company();
-            }
             _ = stopped.wait_for(|stop| *stop) => return,
         }
     }

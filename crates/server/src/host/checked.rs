@@ -1,6 +1,5 @@
 //! What is checked of the settings before a start makes anything.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_core::model::ids::Uid;
@@ -28,7 +27,6 @@ pub(super) struct Storage {
     /// PostgreSQL; none is the file in the data folder.
     pub(super) database: Option<Arc<Address>>,
     pub(super) keys: Unkept,
-    pub(super) key_folder: PathBuf,
     pub(super) id_generator: IdGenerator,
     /// The workspace's, where it is made now.
     pub(super) uid: Uid,
@@ -55,7 +53,7 @@ impl Checked {
         };
         let keys = Keys::read(&key_folder).map_err(StartError::Keys)?;
         let traces = Arc::new(traces);
-        let storage = Storage { traces, roots, database, keys, key_folder, id_generator, uid };
+        let storage = Storage { traces, roots, database, keys, id_generator, uid };
         Ok(Self { storage, tls })
     }
 }

@@ -26,7 +26,6 @@ pub(super) fn webhook(app: &App) -> Arc<WebhookHandles> {
         sessions: app.sessions.clone(),
         webhooks: shared.webhooks.clone(),
         workspace_name: shared.workspace_name.clone(),
-        writer: shared.writer.clone(),
     })
 }
 
@@ -41,7 +40,6 @@ pub(super) fn replies(app: &App) -> Arc<ReplyHandles> {
         inboxes: app.inboxes.clone(),
         replies: shared.replies.clone(),
         webhooks: shared.webhooks.clone(),
-        writer: shared.writer.clone(),
     })
 }
 

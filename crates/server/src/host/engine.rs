@@ -67,7 +67,7 @@ impl Engine {
                 .map_err(StartError::Egress)?;
         let options = options(config, &storage);
         let place = options.place();
-        let (store, keys) = first::open(options, storage.keys, &storage.key_folder)?;
+        let (store, keys) = first::open(options, storage.keys)?;
         // What a backup that was interrupted has left. The folder is ours alone now.
         chorus_store::backup::remove(&config.data.join(PARTIAL));
         let workspace = store.tenant().uid;
@@ -77,12 +77,8 @@ impl Engine {
         let metrics = reported(&store);
         let gone = Arc::new(ErasedEvents::default());
         let (connections, channel_count) = (Arc::<Connections>::default(), Arc::default());
-        let (sink, batches, overflowed) = Sink::new(
-            directory.clone(),
-            connections.clone(),
-            gone.clone(),
-            Arc::clone(&channel_count),
-        );
+        let (sink, batches, overflowed) =
+            Sink::new(directory.clone(), connections.clone(), Arc::clone(&channel_count));
         let members_moved = sink.moved();
         let (writer, readers) =
             store.start(Box::new(move |effects| sink.put(effects))).map_err(StartError::Store)?;

@@ -58,39 +58,17 @@ pub(super) fn must_be_whole(
     Ok(())
 }
 
-/// What is said of a host whose keys are not those of the others on its database.
-pub(super) fn other_keys(keys: &Path) -> String {
-    format!(
-        "the hosts of this database sign with other keys than those in {}; copy the files {} of one of them \
-         there, and sealing.key if it has that, or name their folder with --keys, and start again",
-        keys.display(),
-        Keys::FILES.join(" and ")
-    )
-}
-
 /// Opens the place with the keys that were read. New keys are kept once the place has taken them. A start that is refused
 /// leaves nothing in a folder that had nothing.
-pub(super) fn open(
-    options: Options,
-    keys: Unkept,
-    folder: &Path,
-) -> Result<(Store, Keys), StartError> {
+pub(super) fn open(options: Options, keys: Unkept) -> Result<(Store, Keys), StartError> {
     let store = chorus_store::open(options).map_err(StartError::Store)?;
-    match taken(&store, keys, folder) {
+    match keys.in_epoch(store.tenant().epoch).keep() {
         Ok(keys) => Ok((store, keys)),
         Err(refused) => {
             store.take_back();
-            Err(refused)
+            Err(StartError::Keys(refused))
         }
     }
-}
-
-fn taken(store: &Store, keys: Unkept, folder: &Path) -> Result<Keys, StartError> {
-    let keys = keys.in_epoch(store.tenant().epoch);
-    if !store.agrees_on_keys(&keys.fingerprint()).map_err(StartError::Store)? {
-        return Err(StartError::Lost(other_keys(folder)));
-    }
-    keys.keep().map_err(StartError::Keys)
 }
 
 /// Renews the operator's token in the data folder before it ends, until the host stops.

@@ -91,8 +91,7 @@ services! {
             webhooks, writer;
     }
     identity: Identity {
-        services: commands;
-        shared: auth, clock, directory, workspace_id, workspace_name, writer;
+        shared: auth, clock, directory, workspace_id, workspace_name;
     }
     reads: Reads {
         shared: channel_count, clock, readers;
@@ -113,7 +112,7 @@ services! {
     }
     messages: MessageService {
         services: assets, commands, reads, search;
-        shared: clock, directory, gone, readers, writer;
+        shared: clock, directory, gone, readers;
         new: tails;
     }
     asset_reads: AssetReader {
@@ -146,7 +145,7 @@ services! {
     }
     retention: RetentionService {
         services: commands, reads;
-        shared: clock, directory, drain, metrics, rules, searching, writer;
+        shared: clock, directory, drain, metrics, rules, searching;
     }
     channels: ChannelService {
         services: commands, reads, retention;
@@ -184,7 +183,7 @@ services! {
     }
     tokens: TokenService {
         services: audit, commands;
-        shared: auth, clock, connections, directory, id_generator, feed, writer;
+        shared: auth, clock, connections, directory, id_generator, feed;
         new: rotating;
     }
     members: MemberService {
@@ -210,7 +209,7 @@ services! {
     }
     inboxes: InboxService {
         services: assets, commands, reads;
-        shared: auth, clock, directory, id_generator, limits, metrics, public_url, webhooks, writer;
+        shared: auth, clock, directory, id_generator, limits, metrics, public_url, webhooks;
     }
     operator: Operator {
         services: commands, identity, tokens;
@@ -230,7 +229,7 @@ services! {
     }
     projects: ProjectService {
         services: audit, commands, reads;
-        shared: directory, writer;
+        shared: directory;
     }
     roles: RoleService {
         services: audit, commands;

@@ -3,50 +3,27 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::MemberKey;
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 
 use super::clock::HostClock;
-use super::commands::Commands;
 use crate::auth::{self, Auth, Caller, Parent, Use, Workspace};
 
 /// Finds the caller behind a token.
 pub(crate) struct Identity {
     pub(super) auth: Arc<Auth>,
     pub(super) clock: Arc<HostClock>,
-    pub(super) commands: Arc<Commands>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) workspace_id: Arc<str>,
     pub(super) workspace_name: Arc<str>,
-    pub(super) writer: Writer,
 }
 
 impl Identity {
     /// The caller behind a bearer token of anybody trusted.
     pub(crate) async fn identify(&self, bearer: &str) -> Result<Caller, Refusal> {
         self.auth.meet(bearer, self.clock.now()).await?;
-        self.now_or_caught_up(|| self.caller(bearer)).await
-    }
-
-    /// The caller behind the session of a browser.
-    pub(crate) async fn identify_browser(&self, cookie: &str) -> Result<Caller, Refusal> {
-        self.now_or_caught_up(|| self.in_browser(cookie)).await
-    }
-
-    async fn now_or_caught_up(
-        &self,
-        caller: impl Fn() -> Result<Caller, Refusal>,
-    ) -> Result<Caller, Refusal> {
-        match caller() {
-            // Its token is good: another host may have made the member a moment ago.
-            Err(refusal) if refusal.code == Code::NotFound && self.writer.has_company() => {
-                self.commands.caught_up().await?;
-                caller()
-            }
-            caller => caller,
-        }
+        self.caller(bearer)
     }
 
     /// The caller behind a bearer token that the host signed, or that was identified lately.
@@ -54,11 +31,8 @@ impl Identity {
         self.auth.verify(bearer, &self.directory.load(), self.clock.now())
     }
 
-    /// Who is invited by an invitation. Another host may have made it, or let somebody accept it, a moment ago.
-    pub(crate) async fn invited(&self, invitation: &str) -> Result<Caller, Refusal> {
-        if self.writer.has_company() {
-            self.commands.caught_up().await?;
-        }
+    /// Who is invited by an invitation.
+    pub(crate) fn invited(&self, invitation: &str) -> Result<Caller, Refusal> {
         let directory = self.directory.load();
         self.auth.verify_token(invitation, Use::Invitation, &directory, self.clock.now())
     }

@@ -15,7 +15,6 @@ use chorus_core::model::event::Hash;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::inbox::{self, Checks, Patch};
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 use chorus_wire::rest::inboxes::{Inbox, InboxError, InboxPatch, InboxString, Inboxes, NewInbox};
 use chorus_wire::webhook::{INBOX, SECRET_PREFIX};
 pub(crate) use receive::CameWith;
@@ -48,7 +47,6 @@ pub(crate) struct InboxService {
     pub(super) metrics: Arc<Metrics>,
     pub(super) public_url: Arc<str>,
     pub(super) webhooks: Arc<Webhooks>,
-    pub(super) writer: Writer,
 }
 
 impl InboxService {

@@ -12,7 +12,7 @@ use chorus_core::model::event::{Change, Event, Reason};
 use chorus_core::model::ids::EventRef;
 use chorus_core::model::offer::Offer;
 use chorus_core::state::directory::Directory;
-use chorus_store::{Readers, Writer};
+use chorus_store::Readers;
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 use tails::Tails;
 
@@ -38,7 +38,6 @@ pub(crate) struct MessageService {
     pub(super) gone: Arc<ErasedEvents>,
     pub(super) readers: Readers,
     pub(super) tails: Tails,
-    pub(super) writer: Writer,
 }
 
 impl MessageService {

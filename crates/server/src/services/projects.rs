@@ -11,7 +11,6 @@ use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::project::{self, Asked, Linking, TaskFields};
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 use chorus_wire::rest::projects::{
     Link, LinkPut, Links, ListTasks, NewProject, NewTask, Project, ProjectMember, ProjectMemberPut,
     ProjectMembers, ProjectPatch, Projects, Task, TaskPatch, Tasks,
@@ -33,7 +32,6 @@ pub(crate) struct ProjectService {
     pub(super) reads: Arc<Reads>,
     pub(super) audit: Arc<AuditService>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
-    pub(super) writer: Writer,
 }
 
 impl ProjectService {
@@ -79,7 +77,6 @@ impl ProjectService {
 
     pub(crate) async fn projects(&self, caller: &Caller) -> Result<Projects, Refusal> {
         let titles = self.titles(caller).await?;
-        self.meet_company().await?;
         let directory = self.directory.load();
         let mine = directory.projects.values().filter(|p| may_see(caller, p));
         Ok(Projects { projects: mine.map(|p| project(&directory, &titles, p)).collect() })
@@ -282,15 +279,9 @@ impl ProjectService {
         id: &str,
     ) -> Result<Arc<project::Project>, Refusal> {
         caller.must_not_be_a_turn()?;
-        self.meet_company().await?;
         let directory = self.directory.load();
         let found = directory.projects.get(&ids::project(id)?).filter(|p| may_see(caller, p));
         found.cloned().ok_or_else(|| Refusal::not_found("project"))
-    }
-
-    /// Where other hosts write, what one of them answered a moment ago is to be seen here.
-    async fn meet_company(&self) -> Result<(), Refusal> {
-        if self.writer.has_company() { self.commands.caught_up().await } else { Ok(()) }
     }
 
     async fn show_project(

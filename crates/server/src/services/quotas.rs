@@ -16,7 +16,7 @@ use chorus_core::state::directory::Directory;
 use crate::config::limits::Limits;
 use crate::limits::{Limits as Buckets, Made, Wait};
 
-/// Bytes are added up again after this: files go by themselves, and come through other hosts.
+/// Bytes are added up again after this: files also go by themselves.
 const AGAIN_MS: i64 = 60_000;
 const MIB: u64 = 1024 * 1024;
 

@@ -328,7 +328,7 @@ impl Reads {
         here.map(|(_, thread)| thread.key).ok_or_else(|| Refusal::not_found("thread"))
     }
 
-    /// How many channels there are; the store is asked only after another host may have made some.
+    /// How many channels there are; the store is asked only after some may have been missed.
     pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
         let now = self.clock.now();
         if self.channel_count.is_due(now) {

@@ -15,7 +15,6 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{ConversationKey, Uid};
 use chorus_core::queries;
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 use chorus_store::db::Error;
 
 use super::clock::HostClock;
@@ -42,16 +41,11 @@ pub(crate) struct RetentionService {
     pub(super) metrics: Arc<Metrics>,
     pub(super) rules: Arc<Rules>,
     pub(super) searching: Arc<Searching>,
-    pub(super) writer: Writer,
 }
 
 impl RetentionService {
-    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it. Of
-    /// several hosts one does it.
+    /// Drops all that is old in every conversation. What cannot be archived is kept, and so is all after it.
     pub(crate) async fn drop_old(&self) {
-        if !self.writer.leads() {
-            return;
-        }
         let failed = match self.try_drop_old().await {
             Ok(failed) => failed,
             Err(why) => vec![(None, why)],

@@ -195,14 +195,14 @@ impl SignInService {
     }
 
     /// Who is invited by a link that can still be accepted.
-    pub(crate) async fn invited(&self, invitation: &str) -> Result<Caller, Refusal> {
+    pub(crate) fn invited(&self, invitation: &str) -> Result<Caller, Refusal> {
         let refused = |_| {
             Refusal::new(
                 Code::Unauthorized,
                 "this invitation was accepted, revoked or replaced, or is over; ask for a new one",
             )
         };
-        let caller = self.identity.invited(invitation).await.map_err(refused)?;
+        let caller = self.identity.invited(invitation).map_err(refused)?;
         must_be_a_person(&caller.member)?;
         let (member, directory) = (caller.member.key, self.directory.load());
         // By the list, which knows the time to the millisecond; the token says it in seconds.
@@ -225,7 +225,7 @@ impl SignInService {
         used: Use,
     ) -> Result<SignedIn, Refusal> {
         let _one_at_a_time = self.accepting.lock().await;
-        let caller = self.invited(invitation).await?;
+        let caller = self.invited(invitation)?;
         let display_name = display_name.map(|name| name.trim().to_owned());
         if let Some(name) = display_name.as_deref().filter(|name| !name.is_empty()) {
             self.must_be_nobodys(name, &caller.member)?;

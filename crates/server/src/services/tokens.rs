@@ -14,12 +14,10 @@ use chorus_core::model::ids::{Prefix, Uid};
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::model::token::{Asked, Issued as Listed, may_issue};
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 use chorus_wire::rest::tokens::{
     ListTokens, NewToken, RetiredKey, RevokedTokens, RotatedKey, Token, TokenInfo, Tokens,
 };
 use sha2::{Digest, Sha256};
-use tokio::sync::oneshot;
 
 use super::audit::AuditService;
 use super::clock::HostClock;
@@ -56,7 +54,6 @@ pub(crate) struct TokenService {
     pub(super) id_generator: Arc<IdGenerator>,
     pub(super) feed: Arc<Feed>,
     pub(super) rotating: tokio::sync::RwLock<()>,
-    pub(super) writer: Writer,
 }
 
 impl TokenService {
@@ -188,19 +185,6 @@ impl TokenService {
         let failed = |why: String| Refusal::new(Code::Unavailable, why);
         let rotation = self.auth.rotation(last.plus(SKEW_MS), now);
         let rotation = rotation.map_err(|e| failed(e.to_string()))?;
-        let (tell, told) = oneshot::channel();
-        self.writer.rekey(&rotation.fingerprint(), move |agreed| {
-            // Whoever asked may have gone; the key stays what it is.
-            let _ = tell.send(agreed);
-        });
-        let agreed = told.await.map_err(|_| failed("the host is stopping".to_owned()))?;
-        if !agreed.map_err(|e| failed(e.to_string()))? {
-            return Err(Refusal::new(
-                Code::Conflict,
-                "other hosts share the database, and would not know the new key; stop all but one, rotate, copy the \
-                 keys folder to the others, and start them again",
-            ));
-        }
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
         // Before anything that can break off: who works on something goes on with another token.

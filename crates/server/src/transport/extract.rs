@@ -97,7 +97,7 @@ pub(super) async fn charged(app: &App, headers: &HeaderMap) -> Result<Caller, Re
     let Some(session) = cookie::of_page(headers, &app.shared.public_url)? else {
         return with_token(app, headers).await;
     };
-    let caller = app.identity.identify_browser(session).await?;
+    let caller = app.identity.in_browser(session)?;
     app.shared.limits.call(caller.by, app.now())?;
     Ok(caller)
 }

@@ -83,7 +83,7 @@ async fn use_link(
 }
 
 async fn invitation(State(app): Host, Path(token): Path<String>) -> Result<Response, Refused> {
-    let caller = app.sign_ins.invited(&token).await?;
+    let caller = app.sign_ins.invited(&token)?;
     let member = &*caller.member.id;
     let workspace = &app.shared.workspace_name;
     Ok(shown(page::Invitation { workspace, member, typed: member, refused: None }.html()))
@@ -112,7 +112,7 @@ async fn accept(
 async fn form_again(app: &App, token: &str, typed: &str, refusal: Refusal) -> Refused {
     let is_about_the_name = matches!(refusal.code, Code::ValidationError | Code::Conflict);
     let Some(caller) = (match is_about_the_name {
-        true => app.sign_ins.invited(token).await.ok(),
+        true => app.sign_ins.invited(token).ok(),
         false => None,
     }) else {
         return refusal.into();

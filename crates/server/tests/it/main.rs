@@ -27,7 +27,6 @@ mod examples;
 mod feed;
 mod files;
 mod gates;
-mod hosts;
 mod identity;
 mod inboxes;
 mod index;

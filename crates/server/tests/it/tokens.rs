@@ -229,21 +229,6 @@ async fn another_key_signs_and_the_old_ones_tokens_are_honoured_until_they_end()
     assert_eq!(audit["entries"][1]["name"], rotated["kid"]);
 }
 
-// covers: OPS-409
-#[tokio::test]
-async fn hosts_that_share_a_database_keep_their_key() {
-    let (one, other) = crate::hosts::two().await;
-    let op = one.operator();
-    let refused = one.post(&op, "/v1/tokens/rotate", json!({})).await;
-    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
-    assert_eq!(refused.refused(409), "CONFLICT");
-    assert!(why.contains("other hosts"), "{why}");
-    let bot = one.token("bot").await;
-    other.get(&bot, "/v1/whoami").await.ok();
-    other.running.stop().await;
-    one.running.stop().await;
-}
-
 // covers: OPS-407
 #[tokio::test]
 async fn the_operators_token_is_renewed_before_it_ends() {

@@ -7,7 +7,6 @@
 //! arrays are both generated from that list.
 
 mod error;
-mod shared;
 mod sync;
 mod table;
 mod value;
@@ -15,7 +14,6 @@ mod value;
 use std::path::Path;
 
 pub use error::{Error, Result};
-pub use shared::{Heard, Shared};
 pub use sync::Sync;
 pub use table::{RowChange, Table};
 pub use value::{Row, Value};
@@ -49,20 +47,6 @@ pub trait Db: Send {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()>;
-    /// Runs a query once for each pair of numbers and passes all rows to a callback, in any order.
-    /// `$1` is the workspace; `$2` and `$3` are the pair.
-    fn query_each(
-        &self,
-        sql: &str,
-        workspace: i64,
-        pairs: &[[u64; 2]],
-        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
-    ) -> Result<()> {
-        let mut pairs = pairs.iter();
-        pairs.try_for_each(|[one, two]| {
-            self.query(sql, &[workspace.into(), (*one).into(), (*two).into()], each)
-        })
-    }
     /// Begins the write transaction. There is one writer, so it waits for nobody.
     fn begin(&self) -> Result<()>;
     /// Begins a read-only transaction with a consistent snapshot, to be ended by [`Db::rollback`].
@@ -70,11 +54,6 @@ pub trait Db: Send {
     /// The data is on disk when this returns. After a failure the outcome is unknown, so a commit
     /// is never retried.
     fn commit(&self) -> Result<()>;
-    /// The operations for a database that several hosts may share; none for an engine with
-    /// exclusive databases.
-    fn shared(&self) -> Option<&dyn Shared> {
-        None
-    }
     /// Whether the connection is lost and [`Db::recover`] must be called.
     fn is_lost(&self) -> bool;
     /// Reconnects after [`Error::Lost`], and determines the fate of the commit in progress. Returns

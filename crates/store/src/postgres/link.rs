@@ -20,8 +20,6 @@ use crate::db::{Error, Result, RowChange, Sync, TRACE};
 pub(super) enum Use {
     /// An exclusive writer.
     Write(Sync),
-    /// The one writer of a host.
-    Host(Sync),
     /// Interactive reads.
     Read,
     /// Reads of everything, for a doctor or an export.
@@ -84,7 +82,7 @@ impl Link {
         let mut config = address.config.clone();
         if config.get_application_name().is_none() {
             config.application_name(match what {
-                Use::Write(_) | Use::Host(_) => "chorus writer",
+                Use::Write(_) => "chorus writer",
                 Use::Read => "chorus reader",
                 Use::Examine => "chorus",
             });
@@ -185,27 +183,25 @@ fn settings(what: Use) -> String {
         settings.push_str(&format!("SET statement_timeout = {ms}; SET lock_timeout = {ms};"));
     }
     let idle = match what {
-        // Others wait for a writer's locks.
-        Use::Host(_) => Some(STATEMENT / 3),
         Use::Write(_) | Use::Read => Some(STATEMENT * 2),
         Use::Examine => None,
     };
     if let Some(idle) = idle.map(|idle| idle.as_millis()) {
         settings.push_str(&format!("SET idle_in_transaction_session_timeout = {idle};"));
     }
-    if matches!(what, Use::Host(_)) {
-        // The locks of a machine that disappeared are released after this time.
+    if matches!(what, Use::Write(_)) {
+        // The lock of a machine that disappeared is released after this time.
         settings.push_str(
             "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;",
         );
     }
     match what {
         // A server may be configured to answer before syncing.
-        Use::Write(how) | Use::Host(how) if how != Sync::DangerousNormal => settings.push_str(
+        Use::Write(how) if how != Sync::DangerousNormal => settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit') = 'off';",
         ),
-        Use::Write(_) | Use::Host(_) => settings.push_str("SET synchronous_commit = off;"),
+        Use::Write(_) => settings.push_str("SET synchronous_commit = off;"),
         Use::Read | Use::Examine => {}
     }
     settings

@@ -1,22 +1,19 @@
-//! PostgreSQL as an engine: a database on a server, which several hosts may share.
+//! PostgreSQL as an engine: a database on a server.
 //!
 //! Invariant: a batch's changes are buffered, one row per key, and written with one statement per
 //! table before anything is read and before the commit ([`Db::flush`]). Statements are pipelined: a
 //! batch takes two round trips, for its rows and its commit. If the answer to a commit is lost, its
 //! fate is looked up by its transaction id (design section 3, "The store").
 //!
-//! Advisory locks of the writer's connection show which hosts are alive and whether one has the
-//! database exclusively (`shared`); they end with that connection. The number in `turn` shows
-//! whether another host wrote between two of this host's connections.
+//! A writer has the database exclusively: an advisory lock of its connection says so, and ends with
+//! that connection.
 
 mod address;
 mod buffer;
 mod fault;
 mod link;
-mod listen;
 mod passfile;
 mod rows;
-mod shared;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -31,10 +28,9 @@ use std::time::{Duration, Instant};
 pub use address::{Address, AddressError};
 use buffer::Buffer;
 use link::{Dialing, Link, Use};
-use shared::Standing;
 use tokio_postgres::types::ToSql;
 
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Shared, Sync, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
 
 /// One connection to the database.
 pub struct Postgres {
@@ -55,10 +51,6 @@ pub struct Postgres {
     number: RefCell<Option<String>>,
     /// The id of a commit whose answer was lost.
     unknown: RefCell<Option<String>>,
-    /// A host's place among the database's hosts.
-    standing: Cell<Standing>,
-    /// The commit notifies the other hosts.
-    tells: Cell<bool>,
 }
 
 /// The state of the transaction. It begins with its first statement, in the same message.
@@ -72,16 +64,16 @@ enum State {
 const WRITING: &str = "BEGIN";
 const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// The lock for a database's hosts: this is the first number, the schema's is the second.
+/// The lock of a database's writer: this is the first number, the schema's is the second.
 const LOCK: i32 = 0x0c40_5a05;
 
-/// How long the server may take to notice that a host with the lock has ended, and how often to
+/// How long the server may take to notice that a writer with the lock has ended, and how often to
 /// check.
 const LET_GO: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Postgres {
-    /// An exclusive write connection. Refused while a host has the database.
+    /// An exclusive write connection. Refused while another writer has the database.
     pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
         let this = Self::open(address, Use::Write(sync))?;
         let until = Instant::now() + LET_GO;
@@ -95,6 +87,13 @@ impl Postgres {
             std::thread::sleep(LOOK_AGAIN);
         }
         Ok(this)
+    }
+
+    /// Takes the database exclusively for this connection; false when another has it.
+    fn try_exclusive(&self) -> Result<bool> {
+        let sql = format!("SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema()))::int");
+        let db: &dyn Db = self;
+        Ok(db.one(&sql, &[], |row| row.flag(0))?.unwrap_or(false))
     }
 
     /// A connection for interactive reads.
@@ -120,8 +119,6 @@ impl Postgres {
             buffer: RefCell::default(),
             number: RefCell::default(),
             unknown: RefCell::default(),
-            standing: Cell::default(),
-            tells: Cell::new(false),
         })
     }
 
@@ -149,7 +146,6 @@ impl Postgres {
         self.failed.set(false);
         self.buffer.borrow_mut().take();
         self.number.take();
-        self.tells.set(false);
     }
 
     fn gone(&self) -> Error {
@@ -192,29 +188,6 @@ impl Db for Postgres {
         self.show(sql, values, each)
     }
 
-    /// One statement, whatever the number of pairs.
-    fn query_each(
-        &self,
-        sql: &str,
-        workspace: i64,
-        pairs: &[[u64; 2]],
-        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
-    ) -> Result<()> {
-        if pairs.is_empty() {
-            return Ok(());
-        }
-        self.flush()?;
-        let one = sql.replace("$2", "pair.one").replace("$3", "pair.two");
-        let sql = format!(
-            "SELECT found.* FROM unnest($2::bigint[], $3::bigint[]) AS pair (one, two)
-            CROSS JOIN LATERAL ({one}) AS found"
-        );
-        let [first, second] =
-            [0, 1].map(|n| pairs.iter().map(|pair| pair[n] as i64).collect::<Vec<_>>());
-        let values: [&(dyn ToSql + std::marker::Sync); 3] = [&workspace, &first, &second];
-        self.show(&sql, values.into_iter(), each)
-    }
-
     fn begin(&self) -> Result<()> {
         self.want(WRITING)
     }
@@ -239,9 +212,8 @@ impl Db for Postgres {
             let link = self.link.borrow();
             number = self.noting(link.wait(rows::number(&link, true)))?;
         }
-        let words = self.commit_words();
         self.reset();
-        let done = self.link.borrow().run(&words);
+        let done = self.link.borrow().run("COMMIT");
         // Whatever the error is, only the transaction id tells its fate.
         done.map_err(|error| {
             self.lost.set(true);
@@ -260,10 +232,6 @@ impl Db for Postgres {
         if open { self.noting(link.run("ROLLBACK")) } else { Ok(()) }
     }
 
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
-    }
-
     fn is_lost(&self) -> bool {
         self.lost.get() || self.link.borrow().client.is_closed()
     }
@@ -279,7 +247,9 @@ impl Db for Postgres {
             WHERE pid = $1 AND backend_start::text = $2";
         let (process, since) = (i64::from(before.0), before.1);
         db.query(end, &[process.into(), since.as_str().into()], &mut |_| Ok(()))?;
-        self.come_back()?;
+        if !self.try_exclusive()? {
+            return Err(Error::Lost("another connection holds it".to_owned()));
+        }
         let Some(unknown) = self.unknown.borrow().clone() else {
             self.lost.set(false);
             return Ok(Fate::Undone);

@@ -277,8 +277,8 @@ impl Readers {
         self.read(|db, ws| inbox::remote(db, ws, key))
     }
 
-    /// The external channels with messages still to be sent, without their callbacks.
-    pub fn owing(&self) -> Result<Vec<(ConversationKey, Remote)>> {
+    /// The conversations whose external channels have messages still to be sent.
+    pub fn owing(&self) -> Result<Vec<ConversationKey>> {
         self.read(inbox::owing)
     }
 

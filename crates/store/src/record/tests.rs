@@ -46,15 +46,7 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored {
-            db: &*self.db,
-            workspace: 1,
-            directory,
-            now: self.now,
-            loaded: 0,
-            earlier: None,
-            damage: None,
-        }
+        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, damage: None }
     }
 
     fn run<C: Command>(&mut self, by: u32, command: C) -> C::Output {
@@ -73,7 +65,6 @@ impl Ground {
             directory,
             now: self.now,
             loaded: 0,
-            earlier: None,
             damage: None,
         };
         let executed = self.workspace.execute(&mut facts, by, &command, drawn, self.now).unwrap();

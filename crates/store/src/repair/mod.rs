@@ -259,7 +259,6 @@ impl Mend<'_> {
             directory: self.of.everybody.clone(),
             now: self.of.now,
             loaded: 0,
-            earlier: None,
             damage: None,
         };
         let Some(room) = stored.load(key)? else { return Ok(()) };

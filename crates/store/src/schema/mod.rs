@@ -162,11 +162,6 @@ pub enum Mismatch {
         found: u32,
         known: u32,
     },
-    /// Other hosts with an older program run on it.
-    Older {
-        found: u32,
-        known: u32,
-    },
     Database(Error),
 }
 
@@ -185,10 +180,6 @@ impl fmt::Display for Mismatch {
             Self::Newer { found, known } => write!(
                 f,
                 "the database is of version {found} and this program knows {known}: use a newer one"
-            ),
-            Self::Older { found, known } => write!(
-                f,
-                "running hosts keep the database at version {found} and this program needs {known}: stop them all, and start this one first"
             ),
             Self::Database(error) => error.fmt(f),
         }
@@ -218,12 +209,6 @@ pub fn migrate(db: &dyn Db, schema: &Schema, now: Timestamp) -> Result<(), Misma
         }
     }
     Ok(())
-}
-
-/// Refuses a database that is not at the newest step, because other hosts are running on it.
-pub(crate) fn must_be_newest(db: &dyn Db, schema: &Schema) -> Result<(), Mismatch> {
-    let (found, known) = (check(db, schema)?, schema.version());
-    if found == known { Ok(()) } else { Err(Mismatch::Older { found, known }) }
 }
 
 /// The newest step of the database, after checking that this program knows all of them.

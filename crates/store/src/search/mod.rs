@@ -3,7 +3,7 @@
 //! It is derived from the logs, whatever the engine, and kept in a separate file in the data folder
 //! by a separate thread. No post waits for it or shares a transaction with it, and every host has
 //! its own. It records how far each conversation was read, and later reads anything that it missed
-//! because of a crash or another host. A file that is missing, damaged, of another version or of
+//! because of a crash or while another host had the workspace. A file that is missing, damaged, of another version or of
 //! another workspace is rebuilt from the logs.
 //!
 //! Invariant: a search result is only a position in a log. The log says what is there *now*, so an

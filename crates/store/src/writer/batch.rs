@@ -1,6 +1,5 @@
 //! One batch: commands are decided in memory, their rows written, and committed once.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,9 +14,8 @@ use super::job::Job;
 use crate::audit::AuditHead;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
-use crate::facts::{Earlier, Stored};
+use crate::facts::Stored;
 use crate::record::record;
-use crate::shared::{self, News};
 
 /// Commands between two writes within a batch. A room remembers its newest 64 events; anything that
 /// a later command of the batch may look up must be among them or written.
@@ -37,7 +35,6 @@ pub(super) struct Batch<'a> {
     pub(super) db: &'a dyn Db,
     pub(super) tenant: i64,
     pub(super) now: Timestamp,
-    pub(super) earlier: &'a RefCell<Earlier>,
     pub(super) damage: &'a Damage,
     /// Everything it has touched, to undo it if it fails.
     pub(super) trace: &'a mut Trace,
@@ -63,17 +60,8 @@ pub(super) struct Trace {
     pub(super) scrubs: bool,
     /// The number of entries it adds to the logs.
     pub(super) entries: u64,
-    /// Its transaction has written something.
-    pub(super) wrote: bool,
     /// An event that it logs, to find out whether it was committed.
     pub(super) logged: Option<Uid>,
-    /// Where hosts share the database: the number of its news, and what they contain besides rooms.
-    pub(super) number: Option<u64>,
-    pub(super) told: News,
-    /// After this batch other hosts may join.
-    pub(super) opens: bool,
-    /// The live hosts, if sessions of dead ones must be closed.
-    pub(super) live: Option<Vec<u32>>,
 }
 
 impl Trace {
@@ -196,14 +184,6 @@ impl Batch<'_> {
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
         let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);
         self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));
-        self.trace.told.directory |= changes.changes_directory();
-        self.trace.told.sessions.extend(changes.sessions.iter().map(|s| s.key));
-        self.trace.told.sessions.extend(changes.wakes.values().map(|(session, _)| *session));
-        if self.trace.number.is_some() {
-            for room in &changes.rooms {
-                self.trace.told.rooms.entry(room.key).or_default().add(room.into());
-            }
-        }
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
         self.begin()?;
         record(self.db, self.tenant, self.workspace, &changes)
@@ -223,30 +203,6 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Writes the news for other hosts.
-    pub(super) fn tell(&mut self) -> Result<(), Error> {
-        let Some(number) = self.trace.number.filter(|_| self.trace.wrote) else { return Ok(()) };
-        let news = News { audited: self.trace.audited, ..std::mem::take(&mut self.trace.told) };
-        let Some(hosts) = self.db.shared() else { return Ok(()) };
-        shared::put(self.db, self.tenant, number, hosts.host(), &news)?;
-        hosts.tell();
-        Ok(())
-    }
-
-    /// Before other hosts join: clears the recorded connections, so that only those that this host
-    /// writes from now on count.
-    pub(super) fn open(&mut self) -> Result<(), Error> {
-        self.begin()?;
-        shared::clear_connections(self.db, self.tenant)
-    }
-
-    /// Closes sessions whose host is not in this list.
-    pub(super) fn end_sessions_but(&mut self, hosts: &[u32]) -> Result<(), Error> {
-        let now = self.now;
-        self.with_facts(|workspace, facts| workspace.end_sessions_but(facts, hosts, now))
-            .map_err(engine)
-    }
-
     /// Writes everything that the engine has buffered, so that failures occur before the commit.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         if self.trace.began { self.db.flush() } else { Ok(()) }
@@ -257,16 +213,14 @@ impl Batch<'_> {
             self.db.begin()?;
             self.trace.began = true;
         }
-        self.trace.wrote = true;
         Ok(())
     }
 
     fn with_facts<T>(&mut self, decide: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T) -> T {
         let directory = self.before.clone();
         let (db, workspace, now) = (self.db, self.tenant, self.now);
-        let earlier = Some(self.earlier).filter(|_| self.workspace.is_shared());
         let damage = Some(self.damage);
-        let mut facts = Stored { db, workspace, directory, now, loaded: 0, earlier, damage };
+        let mut facts = Stored { db, workspace, directory, now, loaded: 0, damage };
         let decided = decide(self.workspace, &mut facts);
         self.trace.loaded += facts.loaded;
         decided

@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ use chorus_core::model::seed::CommandSeed;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::workspace::Workspace;
 use job::Job;
-use orders::{CopyOrder, RekeyOrder};
+use orders::CopyOrder;
 use queue::Queue;
 use run::Run;
 
@@ -98,16 +98,6 @@ pub(crate) struct Shared {
     /// Why it temporarily accepts no work.
     trouble: std::sync::Mutex<Option<String>>,
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
-    /// Another host has written, or asks to join.
-    news: AtomicBool,
-    /// It is time to check the other hosts.
-    pause: AtomicBool,
-    /// Other hosts write to the same database.
-    company: AtomicBool,
-    /// This host performs the tasks that only one host does for all.
-    leads: AtomicBool,
-    /// This host's number.
-    host: AtomicU32,
 }
 
 #[derive(Default)]
@@ -156,11 +146,6 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
         commit: std::sync::Mutex::default(),
         trouble: std::sync::Mutex::default(),
         thread: std::sync::Mutex::default(),
-        news: AtomicBool::new(false),
-        pause: AtomicBool::new(false),
-        company: AtomicBool::new(false),
-        leads: AtomicBool::new(true),
-        host: AtomicU32::new(0),
     });
     if setup.full {
         // Set before anybody can ask for the writer's health.
@@ -215,19 +200,6 @@ impl Writer {
         }
     }
 
-    /// Asks whether this host may sign with new keys, given by their fingerprint; refused while
-    /// other hosts share the database. `reply` is called on the writer's thread.
-    pub fn rekey(
-        &self,
-        fingerprint: &[u8],
-        reply: impl FnOnce(Result<bool, Error>) + Send + 'static,
-    ) {
-        let order = RekeyOrder { fingerprint: fingerprint.to_vec(), reply: Box::new(reply) };
-        if let Err((order, why)) = self.shared.queue.ask_rekey(order) {
-            (order.reply)(Err(Error::Engine(why)));
-        }
-    }
-
     /// The time has changed, and timers may be due: for clocks that are set by hand.
     pub fn tick(&self) {
         self.shared.queue.wake();
@@ -247,22 +219,6 @@ impl Writer {
     /// Within a [`Reply`]: the commit that the command waited for. Otherwise, a recent commit.
     pub fn commit(&self) -> Option<Commit> {
         *queue::lock(&self.shared.commit)
-    }
-
-    /// Whether other hosts write to the same database.
-    pub fn has_company(&self) -> bool {
-        self.shared.company.load(Ordering::Acquire)
-    }
-
-    /// Whether this host performs the tasks that one of several hosts does for all: it is alone, or
-    /// the oldest.
-    pub fn leads(&self) -> bool {
-        self.shared.leads.load(Ordering::Acquire)
-    }
-
-    /// This host's number, counted in order of arrival; 0 for an engine that is never shared.
-    pub fn host(&self) -> u32 {
-        self.shared.host.load(Ordering::Acquire)
     }
 
     pub fn stats(&self) -> Stats {

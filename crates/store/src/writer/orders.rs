@@ -1,5 +1,4 @@
-//! Requests to the writer's thread besides commands: a copy of the database, and new keys for the
-//! host.
+//! A request to the writer's thread besides commands: a copy of the database.
 
 use std::path::PathBuf;
 
@@ -9,10 +8,4 @@ use crate::db::Error;
 pub(super) struct CopyOrder {
     pub(super) to: PathBuf,
     pub(super) reply: Box<dyn FnOnce(Result<(), Error>) + Send>,
-}
-
-/// New signing keys for the host, and the receiver of the decision.
-pub(super) struct RekeyOrder {
-    pub(super) fingerprint: Vec<u8>,
-    pub(super) reply: Box<dyn FnOnce(Result<bool, Error>) + Send>,
 }

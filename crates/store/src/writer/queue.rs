@@ -7,7 +7,7 @@ use chorus_core::model::error::{Code, Refusal};
 
 use super::fair::Lines;
 use super::job::Job;
-use super::orders::{CopyOrder, RekeyOrder};
+use super::orders::CopyOrder;
 
 /// Waiting commands. More are refused, so that a slow disk cannot exhaust memory.
 const WAITING: usize = 65_536;
@@ -42,7 +42,6 @@ struct State {
     closed: Option<String>,
     copy: Option<CopyOrder>,
     copying: bool,
-    rekey: Option<RekeyOrder>,
 }
 
 impl Queue {
@@ -99,11 +98,6 @@ impl Queue {
         Next::Work(taken)
     }
 
-    /// Adds jobs that have arrived since a batch was taken, as if they were taken now.
-    pub(crate) fn top_up(&self, taken: &mut Vec<Job>) {
-        fill(taken, &mut lock(&self.state).jobs, BATCH);
-    }
-
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).jobs.len()
     }
@@ -124,28 +118,6 @@ impl Queue {
         state.woken = true;
         self.rouse(state);
         Ok(())
-    }
-
-    /// Queues new keys, or returns the request with a refusal.
-    pub(crate) fn ask_rekey(&self, order: RekeyOrder) -> Result<(), (RekeyOrder, String)> {
-        let mut state = lock(&self.state);
-        if let Some(why) = &state.closed {
-            return Err((order, why.clone()));
-        }
-        if state.finishing || state.rekey.is_some() {
-            return Err((
-                order,
-                "the host is stopping, or another key change is waiting".to_owned(),
-            ));
-        }
-        state.rekey = Some(order);
-        state.woken = true;
-        self.rouse(state);
-        Ok(())
-    }
-
-    pub(crate) fn take_rekey(&self) -> Option<RekeyOrder> {
-        lock(&self.state).rekey.take()
     }
 
     pub(crate) fn take_copy(&self) -> Option<CopyOrder> {

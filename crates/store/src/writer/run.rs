@@ -6,12 +6,10 @@
 mod away;
 mod commit;
 mod copy;
-mod hosts;
-mod keys;
 mod recover;
+mod reload;
 mod space;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -34,7 +32,6 @@ use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
-use crate::facts::Earlier;
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
@@ -79,9 +76,8 @@ pub(super) struct Run {
     /// A batch whose commit has an unknown outcome.
     unknown: Option<away::Unknown>,
     ledger: Ledger,
-    others: hosts::Others,
-    /// Rooms as they were before other hosts changed them.
-    earlier: RefCell<Earlier>,
+    /// Nothing in memory can be trusted: it is loaded again before anything is decided.
+    stale: bool,
     /// Something was erased, and the files still contain it.
     unscrubbed: bool,
     /// What the current batch has touched, and the directory before it.
@@ -145,8 +141,7 @@ impl Run {
             fired_at: None,
             more_due: false,
             unknown: None,
-            others: hosts::Others::default(),
-            earlier: RefCell::default(),
+            stale: false,
             ledger: Ledger::new(setup.audit),
             // An earlier process may have ended between an erasure and its scrubbing.
             unscrubbed: true,
@@ -171,7 +166,7 @@ impl Run {
 
     fn work(&mut self) -> Result<(), Error> {
         // Rooms that are restored after a crash write their obligations at once.
-        let begun = self.meet().and_then(|()| self.batch(Vec::new()));
+        let begun = self.batch(Vec::new());
         self.outlive(begun)?;
         loop {
             let due = self.until_due();
@@ -181,9 +176,6 @@ impl Run {
                     self.outlive(done)?;
                 }
                 Next::Stop => break,
-            }
-            if let Some(order) = self.shared.queue.take_rekey() {
-                self.rekey(order);
             }
             if let Some(order) = self.shared.queue.take_copy() {
                 self.copy(order)?;
@@ -260,10 +252,9 @@ impl Run {
             .retain(|key| self.workspace.room(*key).is_some_and(|room| room.damaged().is_none()));
         self.workspace.forget(damaged);
         self.see_whether_lost(now);
-        let mut wanted = false;
         let begun = self.goes_on(now).and_then(|goes_on| {
             if goes_on {
-                wanted = self.look_around(jobs.is_empty(), now)?;
+                self.reload_if_stale(now)?;
                 self.revive(now)?;
             }
             Ok(())
@@ -284,25 +275,13 @@ impl Run {
         self.latest = self.latest.max(now);
         if self.is_due(now) {
             self.fired_at = Some(Instant::now());
-            wanted = true;
-        }
-        if self.workspace.is_shared() && jobs.is_empty() && !wanted && !self.has_to_write(now) {
-            return self.part();
         }
         let mut jobs = jobs;
         match self.decide(&mut jobs, TIMERS, now) {
-            Ok(()) => self.finish(jobs)?,
-            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why)?,
-            Err(broken) => self.one_by_one(jobs, &broken, now)?,
+            Ok(()) => self.finish(jobs),
+            Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why),
+            Err(broken) => self.one_by_one(jobs, &broken, now),
         }
-        self.part()
-    }
-
-    /// Whether there is anything to do besides commands and timers.
-    fn has_to_write(&self, now: Timestamp) -> bool {
-        let rested = self.resting.values().any(|until| *until <= now);
-        let audit = self.ledger.closing || self.ledger.due().is_some_and(|due| due <= now);
-        rested || audit || !self.missing.is_empty() || !self.workspace.touched().is_empty()
     }
 
     fn count_split(&self) {
@@ -313,24 +292,11 @@ impl Run {
         self.workspace.next_due().is_some_and(|due| due <= now)
     }
 
-    /// Fires at most `timers` timers, decides the commands and writes; commits nothing. Commands
-    /// that arrive while it waits for its turn are included.
-    fn decide(&mut self, jobs: &mut Vec<Job>, timers: usize, now: Timestamp) -> Result<(), Broken> {
+    /// Fires at most `timers` timers, decides the commands and writes; commits nothing.
+    fn decide(&mut self, jobs: &mut [Job], timers: usize, now: Timestamp) -> Result<(), Broken> {
         self.trace = Trace { now, ..Trace::default() };
-        let now = match self.take_turn(now) {
-            Ok(now) => now,
-            Err(error) => {
-                self.before = self.workspace.directory().clone();
-                return Err(self.no_turn(&error));
-            }
-        };
-        self.trace.now = now;
-        if self.batching && self.trace.number.is_some() && timers == TIMERS {
-            self.shared.queue.top_up(jobs);
-        }
         self.before = self.workspace.directory().clone();
         let mut batch = Batch {
-            earlier: &self.earlier,
             damage: &self.damage,
             workspace: &mut self.workspace,
             before: &self.before,
@@ -341,18 +307,11 @@ impl Run {
         };
         let (more_due, ledger) = (&mut self.more_due, &self.ledger);
         let decided = catch_unwind(AssertUnwindSafe(|| {
-            if batch.trace.opens {
-                batch.open()?;
-            }
-            if let Some(live) = batch.trace.live.take() {
-                batch.end_sessions_but(&live)?;
-            }
             if timers > 0 {
                 *more_due = batch.fire(timers)?;
             }
             batch.run(jobs)?;
             batch.audit(ledger)?;
-            batch.tell()?;
             batch.flush()?;
             Ok(())
         }));

@@ -1,8 +1,9 @@
 //! A failure in a batch affects only its cause.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 
 use chorus_core::commands::messages::Logged;
 use chorus_core::commands::{Command, conversations, directory};
@@ -15,19 +16,23 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
 use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries;
+use chorus_core::state::effect::Effect;
 
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
 use crate::postgres::Address;
 use crate::reader::{Line, Page, Readers, Start};
 use crate::{ManualClock, Options, Place, Writer, doctor, open};
 
 /// A database that fails deliberately: at a row that contains `BROKEN`, with a panic at one that
-/// contains `PANIC`, and at every commit once told to.
+/// contains `PANIC`, and at commits once told to.
 struct Faulty {
     db: Box<dyn Db>,
     commit_fails: Arc<AtomicBool>,
     /// The disk is full: only commits say so.
     full: Arc<AtomicBool>,
+    /// The next commit loses the connection, and is undone.
+    loses: Arc<AtomicBool>,
+    lost: Cell<bool>,
     /// The conversation whose pending rows cannot be written; 0 for none.
     pending_fails: Arc<AtomicI64>,
 }
@@ -72,11 +77,12 @@ impl Db for Faulty {
     }
 
     fn is_lost(&self) -> bool {
-        self.db.is_lost()
+        self.lost.get() || self.db.is_lost()
     }
 
     fn recover(&self) -> Result<Fate> {
-        self.db.recover()
+        self.lost.set(false);
+        self.db.rollback().map(|()| Fate::Undone)
     }
 
     fn begin_reading(&self) -> Result<()> {
@@ -86,6 +92,10 @@ impl Db for Faulty {
     fn commit(&self) -> Result<()> {
         if self.commit_fails.load(Ordering::SeqCst) {
             return Err(Error::Engine("the disk is gone".to_owned()));
+        }
+        if self.loses.swap(false, Ordering::SeqCst) {
+            self.lost.set(true);
+            return Err(Error::Lost("it was cut".to_owned()));
         }
         if self.full.load(Ordering::SeqCst) {
             return Err(Error::Full("no space".to_owned()));
@@ -129,7 +139,9 @@ struct Ground {
     readers: Readers,
     commit_fails: Arc<AtomicBool>,
     full: Arc<AtomicBool>,
+    loses: Arc<AtomicBool>,
     pending_fails: Arc<AtomicI64>,
+    effects: Arc<Mutex<Vec<Effect>>>,
     clock: Arc<ManualClock>,
     room: Uid,
     next: AtomicU64,
@@ -137,22 +149,36 @@ struct Ground {
 
 impl Ground {
     fn new() -> Self {
+        Self::with(Sync::Full)
+    }
+
+    fn with(sync: Sync) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let commit_fails = Arc::new(AtomicBool::new(false));
         let full = Arc::new(AtomicBool::new(false));
+        let loses = Arc::new(AtomicBool::new(false));
         let pending_fails = Arc::new(AtomicI64::new(0));
         let url = chorus_cluster::under_test(folder.path()).unwrap();
         let database = url.map(|url| Arc::new(Address::read(&url).unwrap()));
         let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
         let options =
-            Options { database, clock: clock.clone(), ..Options::new(folder.path(), Uid(1)) };
+            Options { database, sync, clock: clock.clone(), ..Options::new(folder.path(), Uid(1)) };
         let (place, store) = (options.place(), open(options).unwrap());
         let (commit, pending) = (commit_fails.clone(), pending_fails.clone());
-        let no_space = full.clone();
-        let faulty =
-            |db| Faulty { db, commit_fails: commit, full: no_space, pending_fails: pending };
+        let (no_space, cut) = (full.clone(), loses.clone());
+        let faulty = |db| Faulty {
+            db,
+            commit_fails: commit,
+            full: no_space,
+            loses: cut,
+            lost: Cell::new(false),
+            pending_fails: pending,
+        };
         let store = store.map_db(|db| Box::new(faulty(db)));
-        let (writer, readers) = store.start(Box::new(drop)).unwrap();
+        let effects = Arc::new(Mutex::new(Vec::new()));
+        let caused = effects.clone();
+        let sink = move |new: Vec<Effect>| caused.lock().unwrap().extend(new);
+        let (writer, readers) = store.start(Box::new(sink)).unwrap();
         let (room, next) = (Uid(0), AtomicU64::new(100));
         let mut ground = Self {
             _folder: folder,
@@ -161,7 +187,9 @@ impl Ground {
             readers,
             commit_fails,
             full,
+            loses,
             pending_fails,
+            effects,
             clock,
             room,
             next,
@@ -345,6 +373,39 @@ fn a_full_disk_refuses_and_goes_on_when_there_is_space() {
     assert!(ground.post_together(&["six"])[0].is_ok());
     assert_eq!(ground.texts(), ["@ada one", "six"]);
     assert_eq!(ground.pending(), [1], "what was owed before is owed, and its row is written now");
+    ground.writer.stop();
+    assert_eq!(doctor(&ground.place).unwrap().problems, []);
+}
+
+/// Who answers before it commits has told of what never was.
+#[test]
+fn a_writer_that_cannot_trust_what_it_remembers_loads_it_again() {
+    let ground = Ground::with(Sync::DangerousAnswerFirst);
+    let ada = By { member: MemberKey(2), authority: Authority::Worker, ..person() };
+    let open = directory::OpenSession { runtime: "test".into(), ..Default::default() };
+    let session = ground.submit(ada, open.clone(), 50).recv().unwrap().unwrap();
+    ground.post_together(&["@ada one"]);
+    ground.loses.store(true, Ordering::SeqCst);
+    let lost = ground.submit(person(), post(ground.room, "two"), 51).recv().unwrap().unwrap();
+    while ground.writer.health().ok {
+        std::thread::yield_now();
+    }
+    ground.pass(1_000);
+    assert!(ground.writer.health().ok);
+    {
+        let effects = ground.effects.lock().unwrap();
+        let ended = |e: &Effect| matches!(e, Effect::Ended(key) if *key == session.key);
+        let at = effects.iter().position(ended).expect("her connection ends");
+        assert!(effects[at..].iter().any(|e| matches!(e, Effect::Anything)));
+    }
+    assert_eq!(ground.texts(), ["@ada one"]);
+    let next = ground.post_together(&["three"]).remove(0).unwrap();
+    assert_eq!(next.entry.event.seq, lost.entry.event.seq, "the room is as it is written");
+    // What she owes is offered to her anew.
+    let again = directory::OpenSession { uid: Some(session.uid), ..open };
+    assert_eq!(ground.submit(ada, again, 52).recv().unwrap().unwrap().key, session.key);
+    ground.pass(2_000);
+    assert_eq!(ground.pending(), [1]);
     ground.writer.stop();
     assert_eq!(doctor(&ground.place).unwrap().problems, []);
 }

@@ -18,7 +18,7 @@ use chorus_store::repair::Part;
 
 use crate::ground::{ADA, Ground, as_crashed, by, damage, doctor, person, place};
 
-pub(crate) fn runner() -> OpenSession {
+fn runner() -> OpenSession {
     OpenSession {
         uid: Some(Uid(0x77)),
         runtime: "codex_cli".into(),
@@ -30,11 +30,11 @@ pub(crate) fn runner() -> OpenSession {
     }
 }
 
-pub(crate) fn with(session: SessionKey) -> By {
+fn with(session: SessionKey) -> By {
     By { session: Some(session), ..by(ADA) }
 }
 
-pub(crate) fn sent(ground: &Ground) -> Vec<Arc<OutgoingWake>> {
+fn sent(ground: &Ground) -> Vec<Arc<OutgoingWake>> {
     let effects = ground.effects.lock().unwrap();
     let wakes = effects.iter().filter_map(|effect| match effect {
         Effect::Wake(wake) => Some(wake.clone()),
@@ -43,7 +43,7 @@ pub(crate) fn sent(ground: &Ground) -> Vec<Arc<OutgoingWake>> {
     wakes.collect()
 }
 
-pub(crate) fn report(sent: &OutgoingWake, result: ReportResult) -> ReportWake {
+fn report(sent: &OutgoingWake, result: ReportResult) -> ReportWake {
     ReportWake {
         wake: sent.wake.uid,
         fence: sent.wake.fence,
@@ -174,11 +174,10 @@ fn what_a_session_says_of_itself_is_there_after_a_restart() {
     ground.pass(0);
     let now = session(&ground, opened.uid);
     let connected = false;
-    let host = now.host;
-    assert_eq!(now, Session { connected, host, ..Session::clone(&opened) });
+    assert_eq!(now, Session { connected, ..Session::clone(&opened) });
     assert_eq!(now.status_at(Timestamp(1_010_000)), SessionStatus::Offline);
     let now = session(&ground, heard.uid);
-    assert_eq!(now, Session { host: now.host, ..Session::clone(&heard) });
+    assert_eq!(now, *heard);
     assert_eq!((now.proof, now.resume_id.as_deref()), (Proof::Heartbeat, Some("sess_rv_12")));
     ground.writer.stop();
 }

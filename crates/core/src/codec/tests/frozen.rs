@@ -157,7 +157,7 @@ fn bytes_of_every_type_are_as_they_were() {
             ("project", "38eb21983247d6e8"),
             ("task", "cdddabd92c61f84b"),
             ("inbox", "14a7b78592723a18"),
-            ("remote", "f26a005925295155"),
+            ("remote", "368684e1c93f09c4"),
             ("audit", "812d07d60cc8a336"),
             ("wake", "ee917fed668f3a12"),
             ("asked", "4331aa9d8fe5a0c2"),

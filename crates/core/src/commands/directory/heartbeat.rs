@@ -90,7 +90,7 @@ impl Context<'_> {
             None => {
                 self.may_report_another(me.key)?;
                 let key = self.next_session();
-                Session { host: self.ws.host, ..Session::unconnected(key, uid, me.key, now) }
+                Session::unconnected(key, uid, me.key, now)
             }
         };
         let is_connected = before.connected;
@@ -118,7 +118,7 @@ impl Context<'_> {
         let directory = self.directory_mut();
         directory.put_session(session);
         let session = directory.sessions[&key].clone();
-        if is_new || self.ws.shared {
+        if is_new {
             self.ws.changes.sessions.push(session.clone());
         }
         Ok(session)

@@ -119,7 +119,6 @@ impl Context<'_> {
             folder: asked.folder.or_else(|| before.folder.clone()),
             resume_id: asked.resume_id.or_else(|| before.resume_id.clone()),
             connected: false,
-            host: self.ws.host,
             seen_at: now,
             ..before
         };
@@ -134,7 +133,7 @@ impl Context<'_> {
             directory.put_session(Session { status: SessionStatus::Idle, ..idle });
         }
         let session = directory.sessions[&key].clone();
-        if is_new || self.ws.shared {
+        if is_new {
             self.ws.changes.sessions.push(session.clone());
         }
         self.take_up(key)?;
@@ -157,7 +156,6 @@ impl Context<'_> {
         }
         let key = self.next_session();
         let session = Session {
-            host: self.ws.host,
             status: SessionStatus::Active,
             proof: Proof::Call,
             ..Session::unconnected(key, uid, me.key, self.now)
@@ -215,24 +213,16 @@ impl Context<'_> {
     }
 
     fn close_session(&mut self, session: SessionKey) -> Result<()> {
-        let found = self.directory().sessions.get(&session);
-        let found = found.ok_or_else(|| Refusal::not_found("session"))?;
-        if found.connected && found.host != self.ws.host {
-            // It has a newer connection to another host, and that host reports when it ends.
-            return Ok(());
+        if !self.directory().sessions.contains_key(&session) {
+            return Err(Refusal::not_found("session").into());
         }
-        self.let_go(session)?;
-        Ok(())
+        self.let_go(session)
     }
 
     /// The session is no longer connected.
     pub(crate) fn let_go(&mut self, session: SessionKey) -> Result<()> {
         let now = self.now;
         self.directory_mut().set_connected(session, false, now);
-        if self.ws.shared {
-            let closed = self.directory().sessions.get(&session).cloned();
-            self.ws.changes.sessions.extend(closed);
-        }
         let mut holds_work = false;
         for at in self.owed_by(session) {
             let room = self.room_mut(at.conversation);

@@ -128,9 +128,9 @@ impl Context<'_> {
         left.clone()
     }
 
-    /// Loads the rows into memory: once, or each time if other hosts write them too.
+    /// Loads the rows into memory, once.
     fn recall_told(&mut self, whose: Whose) -> Result<()> {
-        if self.ws.shared || !self.ws.private_reads.read.contains(&whose) {
+        if !self.ws.private_reads.read.contains(&whose) {
             let (member, session) = whose;
             let rows = self.facts.told(member, session, limits::TOLD_IN_PRIVATE + 1)?;
             self.ws.loading().private_reads.take_rows(whose, rows);

@@ -271,8 +271,7 @@ impl Context<'_> {
             return;
         };
         if inbox.stand_ins().into_iter().any(|m| event.is_shown_to(m)) {
-            let host = self.ws.host;
-            self.room_mut(key).note_said(event.seq, host);
+            self.room_mut(key).note_said(event.seq);
             self.effect(Effect::Remote { conversation: key, news: RemoteNews::Said });
         }
     }
@@ -295,23 +294,6 @@ impl Context<'_> {
     fn inbox_of_room(&self, key: ConversationKey) -> Option<&Arc<Inbox>> {
         let remote = self.room(key).remote()?;
         self.directory().inboxes.get(&remote.inbox)
-    }
-
-    /// This host sends what is owed, unless another live host is sending.
-    pub(super) fn send_back(&mut self, key: ConversationKey) -> Result<()> {
-        self.must_be_the_host()?;
-        self.load(key)?;
-        let host = self.ws.host;
-        let remote = self.room(key).remote();
-        let Some(other) = remote.map(|remote| remote.sender).filter(|sender| *sender != host)
-        else {
-            return Ok(());
-        };
-        if self.facts.lives(other)? {
-            return Err(Refusal::new(Code::Conflict, "another host sends it").into());
-        }
-        self.room_mut(key).note_sender(host);
-        Ok(())
     }
 
     /// Messages up to this one were sent to the service or given up.

@@ -182,28 +182,6 @@ impl Command for Receive {
     }
 }
 
-/// Selects this host among several to send a mirrored channel's messages to the service. For the
-/// host's own use.
-#[derive(Clone)]
-pub struct SendBack {
-    pub conversation: ConversationKey,
-}
-
-impl Command for SendBack {
-    type Output = ();
-
-    no_text!();
-
-    fn audit(&self, _: Done<'_, Self>) -> Audit {
-        // Sending back is nobody's action.
-        Audit::none()
-    }
-
-    fn execute(self, run: &mut Context<'_>) -> Result<()> {
-        run.send_back(self.conversation)
-    }
-}
-
 /// Messages of a mirrored channel were sent to the service up to this one, or given up. For the
 /// host's own use.
 #[derive(Clone)]
@@ -218,6 +196,7 @@ impl Command for SentBack {
     no_text!();
 
     fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // Sending back is nobody's action.
         Audit::none()
     }
 

@@ -9,9 +9,6 @@ use crate::model::limits;
 use crate::state::effect::Effect;
 use crate::state::workspace::Failure;
 
-/// How often hosts that share a database look for what others have left.
-const LOOK_MS: i64 = 30_000;
-
 impl Context<'_> {
     /// Handles the jobs that are due, and sets the timer again.
     pub(crate) fn fire_jobs(&mut self) -> Result<()> {
@@ -31,9 +28,6 @@ impl Context<'_> {
         let recent = self.ws.changes.jobs.values().filter_map(|job| job.due());
         let mut next = recent.min();
         next = next.into_iter().chain(self.facts.next_due_job(now)?).min();
-        if self.ws.shared {
-            next = next.into_iter().chain([now.plus(LOOK_MS)]).min();
-        }
         if has_more {
             next = Some(now);
         }

@@ -1,14 +1,10 @@
 //! What time and connections do to wakes.
 
-use std::sync::Arc;
-
 use crate::commands::context::{Context, Result};
-use crate::model::ids::{SessionKey, Timestamp, Uid};
+use crate::model::ids::{SessionKey, Uid};
 use crate::model::member::Session;
 use crate::model::wake::{Fired, Outcome, Wake, WakeState};
-use crate::state::effect::Effect;
-use crate::state::facts::{Facts, Unavailable};
-use crate::state::workspace::{Failure, Workspace};
+use crate::state::workspace::Failure;
 
 /// How long a wake is left alone that was refused, in milliseconds.
 const REST_MS: i64 = 60_000;
@@ -78,35 +74,5 @@ impl Context<'_> {
             wake.end(Outcome::Obsolete, self.now);
             self.ws.put_wake(wake);
         }
-    }
-}
-
-impl Workspace {
-    /// Sends wakes to runners of this host that other hosts have decided. Those about rooms that are
-    /// not in memory wait until these may be loaded.
-    pub fn hand_on_wakes(
-        &mut self,
-        facts: &mut dyn Facts,
-        may_load: bool,
-        now: Timestamp,
-    ) -> std::result::Result<(), Unavailable> {
-        for handed in std::mem::take(&mut self.handed_on) {
-            let Some(wake) = self.directory.wakes.get(&handed.wake).cloned() else { continue };
-            let is_there = |wake: &Arc<Wake>| {
-                wake.threads.iter().all(|place| self.rooms.contains_key(&place.conversation))
-            };
-            if !may_load && !is_there(&wake) {
-                self.handed_on.push(handed);
-                continue;
-            }
-            let mut run = Context::of_host(self, facts, now);
-            match run.outgoing(&wake, handed.again) {
-                Ok(outgoing) => run.effect(Effect::Wake(Arc::new(outgoing))),
-                Err(Failure::Unavailable(why)) if !why.damaged => return Err(why),
-                // Its lease ends, and it is sent again.
-                Err(_) => {}
-            }
-        }
-        Ok(())
     }
 }

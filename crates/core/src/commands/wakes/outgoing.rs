@@ -34,7 +34,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(crate) fn outgoing(&mut self, wake: &Arc<Wake>, again: bool) -> Result<OutgoingWake> {
+    fn outgoing(&mut self, wake: &Arc<Wake>, again: bool) -> Result<OutgoingWake> {
         let mut all = Vec::new();
         for place in &wake.threads {
             // One that was removed, or cannot be loaded, is not worth the wake.

@@ -124,7 +124,7 @@ impl Context<'_> {
         if session == *known {
             return;
         }
-        let is_news = session.states_other_than(&known) || self.ws.shared;
+        let is_news = session.states_other_than(&known);
         let directory = self.directory_mut();
         directory.put_session(session);
         let session = directory.sessions.get(&key).cloned();

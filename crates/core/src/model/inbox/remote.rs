@@ -18,9 +18,6 @@ pub struct Remote {
     pub said: Seq,
     /// The position up to which such messages were sent or given up.
     pub sent: Seq,
-    /// The host that sends what is owed: the one that decided the first unsent message, until all
-    /// are sent.
-    pub sender: u32,
     /// Where output is sent, by the event that it answers; the newest ones.
     pub callbacks: BTreeMap<Seq, Callback>,
 }
@@ -34,8 +31,8 @@ pub struct Callback {
 
 impl Remote {
     pub fn new(inbox: Uid, channel: Hash) -> Self {
-        let (said, sent, sender) = Default::default();
-        Self { inbox, channel, said, sent, sender, callbacks: BTreeMap::new() }
+        let (said, sent) = Default::default();
+        Self { inbox, channel, said, sent, callbacks: BTreeMap::new() }
     }
 
     /// Whether something is still to be sent.

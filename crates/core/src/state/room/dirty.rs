@@ -18,9 +18,8 @@ changes! {
     /// What must be written for the room, each row once.
     #[derive(Clone, Debug, Default)]
     pub struct Dirty {
-        /// Whether anything changed that another host with the room derives from the events, from
-        /// the states listed by [`Dirty::standings`] and from the changed turns.
-        changes_what_is_followed {
+        /// Whether anything must be written.
+        is_dirty {
             /// Newly logged, in order.
             pub events: Vec<Arc<Event>>,
             /// The conversation itself is new, or its settings changed.
@@ -53,9 +52,6 @@ changes! {
             pub expired: Vec<(MemberKey, Seq)>,
             /// How many stimuli were replaced by newer ones about the same subject.
             pub replaced: usize,
-        }
-        /// Whether anything changed for which another host must load the room again.
-        must_be_loaded_again {
             /// Events whose content is erased.
             pub erased: BTreeSet<Seq>,
             /// The position up to which digests cover the log has moved.
@@ -78,6 +74,6 @@ changes! {
 
 impl Dirty {
     pub fn is_empty(&self) -> bool {
-        !(self.changes_what_is_followed() || self.must_be_loaded_again())
+        !self.is_dirty()
     }
 }

@@ -7,7 +7,6 @@
 //! A refused command changes nothing.
 
 pub mod apply;
-mod catch_up;
 pub mod context;
 mod dirty;
 mod erase;
@@ -39,7 +38,6 @@ use crate::model::thread::Thread;
 use crate::model::turn::Turn;
 use crate::state::directory::Directory;
 use crate::state::talk::Talk;
-pub use catch_up::{Missed, Standing};
 pub use dirty::Dirty;
 pub use turns::Turns;
 
@@ -127,10 +125,6 @@ pub struct Room {
     roots: HashMap<Seq, ThreadKey>,
     /// Open events without a row: after a crash they must be rebuilt from the log.
     fresh: BTreeSet<Seq>,
-    /// Open events as their rows have them, where another host may read those rows.
-    written: BTreeMap<Seq, Open>,
-    /// Open events that may differ from their rows, because they were handed out to be changed.
-    unlike: BTreeSet<Seq>,
     dirty: Dirty,
 }
 
@@ -191,9 +185,6 @@ pub struct Parts {
     pub receipts: BTreeSet<Seq>,
     /// Idempotency keys of the window: time, key and event.
     pub sent: Vec<(Timestamp, [u8; 16], Seq)>,
-    /// Whether every change of open events is in its row, because several hosts share the database.
-    /// Then the rows are the state.
-    pub shared: bool,
     /// Who speaks about each subject or waits to.
     pub turns: Vec<(Seq, Turn)>,
 }
@@ -226,15 +217,12 @@ impl Room {
             turns: Turns::default(),
             roots: HashMap::new(),
             fresh: BTreeSet::new(),
-            written: BTreeMap::new(),
-            unlike: BTreeSet::new(),
             dirty: Dirty::default(),
         }
     }
 
     /// Restores a room as it was before the last process ended. Events that notified an agent and
-    /// are not accounted for are open again, one attempt later, and get their rows at once. On a
-    /// shared database, a delivery that is held by a connected session keeps its state.
+    /// are not accounted for are open again, one attempt later, and get their rows at once.
     pub fn restore(parts: Parts, directory: &Directory, now: Timestamp) -> Self {
         let mut room = Self::new(Conversation::clone(&parts.conversation));
         room.head = parts.head;
@@ -253,7 +241,7 @@ impl Room {
             room.sent.put(key, seq, at);
         }
         for open in parts.pending {
-            room.stand(open, parts.shared, directory, now);
+            room.stand(open, now);
         }
         for event in parts.events {
             room.remember(&event);
@@ -366,7 +354,6 @@ impl Room {
     /// Returns what must be written, as part of the present version. From here on the room counts
     /// it as written.
     pub fn take_dirty(&mut self) -> Dirty {
-        self.unlike.clear();
         self.settle_turn_rows();
         self.head.settled = self.settled_now();
         std::mem::take(&mut self.dirty)

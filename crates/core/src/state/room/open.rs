@@ -32,7 +32,6 @@ impl Room {
     /// it is arbitrated at the end of the command.
     pub fn open_mut(&mut self, seq: Seq) -> Option<&mut Open> {
         let open = self.open.get_mut(&seq)?;
-        self.unlike.insert(seq);
         open.subject.into_iter().for_each(|subject| self.turns.note(subject));
         Some(open)
     }
@@ -40,9 +39,7 @@ impl Room {
     /// An open event, to record that a run of it began or is alive. Nothing depends on that, and it
     /// needs no row.
     pub fn open_run(&mut self, seq: Seq) -> Option<&mut Open> {
-        let open = self.open.get_mut(&seq)?;
-        self.unlike.insert(seq);
-        Some(open)
+        self.open.get_mut(&seq)
     }
 
     /// An open event, to be changed. Its row is written with this batch.
@@ -55,7 +52,6 @@ impl Room {
     /// batch.
     pub fn delivery_mut(&mut self, seq: Seq, member: MemberKey) -> Option<&mut Delivery> {
         let open = self.open.get_mut(&seq)?;
-        self.unlike.insert(seq);
         open.subject.into_iter().for_each(|subject| self.turns.note(subject));
         let delivery = open.deliveries.iter_mut().find(|d| d.member == member)?;
         open.stored = true;
@@ -70,7 +66,15 @@ impl Room {
         if !open.stored {
             self.fresh.insert(open.seq);
         }
-        self.unlike.insert(open.seq);
+        self.open.insert(open.seq, open);
+    }
+
+    /// Restores an open event from its row: what was in somebody's hands is offered again.
+    pub(super) fn stand(&mut self, mut open: Open, now: Timestamp) {
+        open.stored = true;
+        self.file(&mut open);
+        open.deliveries.iter_mut().for_each(|delivery| delivery.interrupt(now));
+        open.set_back(now);
         self.open.insert(open.seq, open);
     }
 
@@ -106,48 +110,10 @@ impl Room {
         changed
     }
 
-    /// Writes the row of every open event that differs from it, so that another host can continue.
-    pub fn store_changed(&mut self) {
-        for seq in std::mem::take(&mut self.unlike) {
-            match self.open.get(&seq) {
-                None => drop(self.written.remove(&seq)),
-                Some(open) if self.written.get(&seq) == Some(open) => {}
-                Some(_) => {
-                    self.must_store(seq);
-                    self.written.extend(self.open.get(&seq).map(|open| (seq, open.clone())));
-                }
-            }
-        }
-        debug_assert_eq!(self.written, self.open, "all that is open was handed out to be changed");
-    }
-
-    /// Whether any open event may differ from its row.
-    pub fn differs_from_rows(&self) -> bool {
-        !self.unlike.is_empty()
-    }
-
-    /// Forgets what the rows of open events contain: each is written again.
-    pub fn forget_written(&mut self) {
-        self.written.clear();
-        self.unlike.extend(self.open.keys().copied());
-    }
-
-    /// Takes over the known idempotency keys from an earlier state of the same room.
-    pub fn take_sent(&mut self, earlier: &mut Self) {
-        let newer = std::mem::replace(&mut self.sent, std::mem::take(&mut earlier.sent));
-        self.sent.forget(self.head.base);
-        for (at, key) in newer.order {
-            if let Some(seq) = newer.by_key.get(&key) {
-                self.sent.put(key, *seq, at);
-            }
-        }
-    }
-
     /// Closes the event, because nobody owes anything for it any more: its receipt is written, and
     /// its row is deleted.
     pub fn close(&mut self, seq: Seq) {
         let Some(open) = self.open.remove(&seq) else { return };
-        self.unlike.insert(seq);
         self.unfile(&open);
         self.fresh.remove(&seq);
         self.dirty.pending.remove(&seq);
@@ -172,7 +138,6 @@ impl Room {
         self.file(&mut open);
         self.dirty.reopened.insert(open.seq);
         self.dirty.pending.insert(open.seq);
-        self.unlike.insert(open.seq);
         self.open.insert(open.seq, open);
     }
 

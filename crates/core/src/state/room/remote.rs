@@ -18,21 +18,10 @@ impl Room {
         self.dirty.callbacks.extend(gone.into_iter().map(|seq| (seq, None)));
     }
 
-    /// Records a message for the service. This host sends it, unless another host is still sending
-    /// earlier ones.
-    pub fn note_said(&mut self, said: Seq, host: u32) {
+    /// Records a message for the service.
+    pub fn note_said(&mut self, said: Seq) {
         let Some(remote) = &mut self.remote else { return };
-        if !remote.owes() {
-            remote.sender = host;
-        }
         remote.said = said;
-        self.dirty.remote = true;
-    }
-
-    /// This host sends everything that is owed from here on.
-    pub fn note_sender(&mut self, host: u32) {
-        let Some(remote) = &mut self.remote else { return };
-        remote.sender = host;
         self.dirty.remote = true;
     }
 

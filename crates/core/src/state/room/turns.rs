@@ -103,32 +103,6 @@ impl Turns {
         self.resting = spoken.map(|(subject, _)| *subject).collect();
         self.note_all();
     }
-
-    /// Takes in the turns that other hosts have changed. The turns of idle subjects may be
-    /// outdated, so they are forgotten.
-    pub(super) fn catch_up(&mut self, changed: Vec<(Seq, Option<Turn>)>) {
-        for (subject, turn) in changed {
-            self.note(subject);
-            match turn {
-                Some(turn) => {
-                    self.rest(subject, !turn.spoke.is_empty());
-                    self.by_subject.insert(subject, turn);
-                    self.stored.insert(subject);
-                }
-                None => {
-                    self.stored.remove(&subject);
-                }
-            }
-        }
-        let Self { by_subject, stored, resting, .. } = self;
-        by_subject.retain(|subject, _| stored.contains(subject));
-        resting.retain(|subject| stored.contains(subject));
-    }
-
-    /// The turns that have a row.
-    pub(super) fn held(&self) -> Vec<(&Seq, &Turn)> {
-        self.by_subject.iter().filter(|(subject, _)| self.stored.contains(subject)).collect()
-    }
 }
 
 impl Room {

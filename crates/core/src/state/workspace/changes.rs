@@ -24,8 +24,8 @@ changes! {
     /// The changes and effects of a batch of commands.
     #[derive(Debug, Default)]
     pub struct Changes {
-        /// Whether anything in the directory besides sessions is written.
-        changes_directory {
+        /// Whether anything must be written.
+        records {
             pub members: Vec<Arc<Member>>,
             pub roles: Vec<Arc<Role>>,
             pub streams: Vec<Arc<Stream>>,
@@ -46,9 +46,6 @@ changes! {
             pub endpoints: Vec<(MemberKey, Option<Arc<Endpoint>>)>,
             /// The current inboxes; none for those that were removed.
             pub inboxes: Vec<(Uid, Option<Arc<Inbox>>)>,
-        }
-        /// Whether anything else is written.
-        changes_others {
             pub sessions: Vec<Arc<Session>>,
             /// The current wakes with their sessions; none for ended ones that are forgotten.
             pub wakes: BTreeMap<Uid, (SessionKey, Option<Arc<Wake>>)>,
@@ -106,9 +103,9 @@ impl Changes {
         !self.erases_nothing() || dropped || self.sweep.is_some()
     }
 
-    /// Whether nothing must be written at all.
+    /// Whether nothing must be written.
     pub fn records_nothing(&self) -> bool {
-        !(self.changes_directory() || self.changes_others())
+        !self.records()
     }
 }
 

@@ -6,10 +6,10 @@
 //! a clock.
 
 mod changes;
-mod hosts;
 mod intervals;
 mod jobs;
 mod private_reads;
+mod reload;
 mod room_cache;
 mod rooms;
 mod timer;
@@ -94,12 +94,6 @@ pub struct Workspace {
     pub(crate) changes: Changes,
     pub(crate) touched: BTreeSet<ConversationKey>,
     pub(crate) directory_changed: bool,
-    /// Wakes that other hosts have sent to runners of this host.
-    pub(crate) handed_on: Vec<wakes::HandedOn>,
-    /// This host's number among the hosts of the database.
-    pub(crate) host: u32,
-    /// Other hosts write to the same database.
-    pub(crate) shared: bool,
 }
 
 impl Workspace {
@@ -196,8 +190,7 @@ impl Workspace {
 
     /// When a timer fires next.
     pub fn next_due(&self) -> Option<Timestamp> {
-        // Changes by other hosts were arbitrated by those hosts.
-        let now = !self.to_review.is_empty() || (!self.shared && self.rooms.has_changed());
+        let now = !self.to_review.is_empty() || self.rooms.has_changed();
         if now { Some(Timestamp::default()) } else { self.timers.next() }
     }
 
@@ -221,14 +214,11 @@ impl Workspace {
             if room.has_queue() {
                 self.timers.set(TimerKey::queue(key), room.queue_due());
             }
-            if self.shared {
-                room.store_changed();
-            }
             if let Some((head, dirty)) = room.take_version() {
                 changes.rooms.push(RoomChanges { key, head, dirty });
             }
         }
-        if self.shared || self.private_reads.closing || !changes.records_nothing() {
+        if self.private_reads.closing || !changes.records_nothing() {
             changes.told = self.private_reads.take_unwritten();
         }
         changes

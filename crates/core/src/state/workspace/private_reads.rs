@@ -1,9 +1,9 @@
 //! What agents were shown in private, by session, and separately for agents without a session.
 //!
-//! Invariant: reads since this host started are in memory. Earlier ones, and those of other hosts
-//! of the database, are in rows, which are loaded when a session is first asked about. A row is
-//! written along with the next write, so that a private read never forces a commit. After a crash
-//! before that write, the event is offered and read again.
+//! Invariant: reads since this host started are in memory. Earlier ones are in rows, which are
+//! loaded when a session is first asked about. A row is written along with the next write, so that
+//! a private read never forces a commit. After a crash before that write, the event is offered and
+//! read again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -48,8 +48,8 @@ impl Workspace {
         }
     }
 
-    pub(crate) fn take_out(&mut self, key: ConversationKey) -> Option<Room> {
-        let room = self.rooms.remove(&key)?;
+    fn take_out(&mut self, key: ConversationKey) {
+        let Some(room) = self.rooms.remove(&key) else { return };
         self.by_uid.remove(&room.conversation().uid);
         self.timers.cancel(TimerKey::digest(key));
         self.timers.cancel(TimerKey::queue(key));
@@ -70,7 +70,6 @@ impl Workspace {
         }
         self.touched.remove(&key);
         self.to_review.remove(&key);
-        Some(room)
     }
 
     /// Updates the indexes after an event's deliveries changed.

@@ -1,23 +1,14 @@
-//! The wakes of the workspace: their changes, their timers, and what other hosts do to them.
+//! The wakes of the workspace: their changes and their timers.
 //!
 //! Invariant: every open wake has a timer, which is set again with each change of the wake and
 //! whenever its runner connects or disconnects.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::ids::{SessionKey, Timestamp, Uid};
 use crate::model::limits;
 use crate::model::wake::Wake;
-use crate::state::directory::Directory;
 use crate::state::workspace::{TimerKey, Workspace};
-
-/// A wake that another host has sent to a runner of this host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HandedOn {
-    pub(crate) wake: Uid,
-    pub(crate) again: bool,
-}
 
 impl Workspace {
     /// Records the present state of a wake.
@@ -97,49 +88,5 @@ impl Workspace {
                 self.put_wake(wake);
             }
         }
-    }
-
-    /// Replaces the wakes of a session with those that other hosts have left.
-    pub fn adopt_wakes(&mut self, session: SessionKey, wakes: Vec<Arc<Wake>>) {
-        let known = self.directory.wakes.values().filter(|wake| wake.session == session);
-        let known: BTreeMap<Uid, Arc<Wake>> = known.map(|wake| (wake.uid, wake.clone())).collect();
-        if known.is_empty() && wakes.is_empty() {
-            return;
-        }
-        self.directory_changed = true;
-        let directory = Arc::make_mut(&mut self.directory);
-        known.keys().for_each(|uid| directory.remove_wake(*uid));
-        wakes.iter().for_each(|wake| directory.put_wake(wake.clone()));
-        for wake in &wakes {
-            self.note_sent(known.get(&wake.uid), wake);
-        }
-        for uid in known.keys().copied().chain(wakes.iter().map(|wake| wake.uid)) {
-            self.track_wake(uid);
-        }
-    }
-
-    /// The directory was replaced with the one that other hosts have left.
-    pub(super) fn adopted_wakes(&mut self, before: &Directory) {
-        let now = self.directory.clone();
-        for wake in now.wakes.values() {
-            self.note_sent(before.wakes.get(&wake.uid), wake);
-        }
-        self.track_wakes();
-    }
-
-    /// If another host has sent the wake to a runner that is connected here, this host does it.
-    fn note_sent(&mut self, before: Option<&Arc<Wake>>, wake: &Arc<Wake>) {
-        let runner = self.directory.sessions.get(&wake.session);
-        let is_here = runner.is_some_and(|r| r.connected && r.host == self.host);
-        let is_new = before.is_none_or(|b| (b.fence, b.sent_at) != (wake.fence, wake.sent_at));
-        if is_here && is_new && wake.is_out() {
-            let again = before.is_some_and(|b| b.fence == wake.fence && b.is_out());
-            self.handed_on.push(HandedOn { wake: wake.uid, again });
-        }
-    }
-
-    /// Whether runners of this host are to be sent what other hosts have decided.
-    pub fn has_wakes_to_hand_on(&self) -> bool {
-        !self.handed_on.is_empty()
     }
 }

@@ -48,7 +48,6 @@ fn a_restored_room_owes_what_the_lost_one_owed() {
                 .collect(),
             receipts,
             sent: Vec::new(),
-            shared: false,
             turns: world.log.turns_of(key),
         };
         let again = Room::restore(parts, world.ws.directory(), world.now);

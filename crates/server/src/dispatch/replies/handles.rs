@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 
 use crate::auth::Auth;
 use crate::dispatch::replies::pending::Replies;
@@ -24,5 +23,4 @@ pub(crate) struct Handles {
     pub(crate) inboxes: Arc<InboxService>,
     pub(crate) replies: Arc<Replies>,
     pub(crate) webhooks: Arc<Webhooks>,
-    pub(crate) writer: Writer,
 }

@@ -78,13 +78,6 @@ impl Replies {
         }
     }
 
-    /// Another host has changed a conversation: it may have sent what was waited for here.
-    pub(crate) fn moved(&self, conversation: ConversationKey) {
-        let rooms = self.lock();
-        let worker = rooms.waiting.get(&conversation).and_then(|queue| queue.worker.as_ref());
-        worker.inspect(|worker| worker.notify_one());
-    }
-
     /// News may have been lost.
     pub(crate) fn look_everywhere(&self) {
         self.lock().look = true;

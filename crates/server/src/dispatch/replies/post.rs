@@ -34,10 +34,6 @@ impl Worker {
                 return Some(());
             };
             let remote = self.host.inboxes.remote(self.key).await.ok()??;
-            // Who was thought gone may have been taken over from.
-            if remote.sender != self.host.writer.host() {
-                return None;
-            }
             let Some(url) = self.callback(&remote, cause.map(|cause| cause.seq)) else {
                 let what = "there is no callback to send to: the newest is older than a day";
                 self.host.inboxes.note_trouble(inbox, what.to_owned()).await;

@@ -1,7 +1,6 @@
 //! One conversation's way back, while there is something to send.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chorus_core::commands::inboxes;
 use chorus_core::model::caller::By;
@@ -20,9 +19,6 @@ use crate::dispatch::replies::handles::Handles;
 /// before they show again that theirs live.
 const QUIET_MS: i64 = 30_000;
 
-/// How often it looks whether another host still sends what is owed.
-const LOOK: Duration = Duration::from_secs(5);
-
 pub(super) struct Worker {
     pub(super) host: Arc<Handles>,
     pub(super) key: ConversationKey,
@@ -38,8 +34,6 @@ pub(super) struct Worker {
 enum Left {
     Nothing,
     More,
-    /// Another host sends it.
-    Elsewhere,
 }
 
 impl Worker {
@@ -125,21 +119,10 @@ impl Worker {
         self.host.clock.now().plus(QUIET_MS)
     }
 
-    /// Sends what the agent has said since the cursor, in order, or waits until another host has done so. Where the store is
-    /// away it is looked again when there is news, or when the host comes back.
+    /// Sends what the agent has said since the cursor, in order. Where the store is away it is looked again when there is
+    /// news, or when the host comes back.
     async fn send_messages(&mut self) {
-        loop {
-            match self.send_page().await {
-                Some(Left::More) => {}
-                Some(Left::Elsewhere) => {
-                    tokio::select! {
-                        () = self.wake.notified() => {}
-                        () = self.host.clock.wait(LOOK) => {}
-                    }
-                }
-                Some(Left::Nothing) | None => return,
-            }
-        }
+        while let Some(Left::More) = self.send_page().await {}
     }
 
     /// What is left to be sent; none when nothing could be read or recorded.
@@ -149,11 +132,6 @@ impl Worker {
         };
         if !remote.owes() {
             return Some(Left::Nothing);
-        }
-        if remote.sender != self.host.writer.host() {
-            // Where it is ours from now on, the other may have sent more than was read here.
-            let is_ours = self.host.inboxes.is_ours_to_send(self.key, &remote).await.ok()?;
-            return Some(if is_ours { Left::More } else { Left::Elsewhere });
         }
         let entries = self.host.inboxes.messages_after(self.key, remote.sent).await.ok()?;
         let inbox = self.host.directory.load().inboxes.get(&remote.inbox).cloned();

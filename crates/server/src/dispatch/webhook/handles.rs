@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chorus_core::state::directory::Directory;
-use chorus_store::Writer;
 
 use crate::auth::Auth;
 use crate::dispatch::connections::Connections;
@@ -38,5 +37,4 @@ pub(crate) struct Handles {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) workspace_name: Arc<str>,
-    pub(crate) writer: Writer,
 }

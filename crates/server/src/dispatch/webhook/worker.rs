@@ -45,10 +45,8 @@ const LATELY: usize = 4_096;
 const HELD: usize = 256;
 /// What is owed is asked for when fewer than so many are held.
 const FEW: usize = 64;
-/// How long a worker waits that could not have its session.
+/// How long a worker waits that could not have its session, or has lost it.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often it looks whether the host that serves the endpoint still does.
-const LOOK: Duration = Duration::from_secs(5);
 
 type Posts = FuturesUnordered<Pin<Box<dyn Future<Output = (ConversationKey, Answer)> + Send>>>;
 
@@ -58,8 +56,8 @@ enum End {
     Over,
     /// It is down: it is let be for so long.
     Down(Duration),
-    /// Another host has its session.
-    Elsewhere,
+    /// Its connection has ended, as when the database was away.
+    Cut,
 }
 
 pub(super) struct Worker {
@@ -118,7 +116,7 @@ impl Worker {
                     self.rest(rest).await;
                     self.health.try_again();
                 }
-                End::Elsewhere => self.rest(LOOK).await,
+                End::Cut => self.rest(PAUSE).await,
             }
         }
     }
@@ -131,17 +129,15 @@ impl Worker {
         }
     }
 
-    /// Takes the agent's session up, unless another host holds it.
+    /// Takes the agent's session up.
     async fn open(&mut self) -> Option<Held> {
         let host = &self.host;
         let member =
             host.directory.load().member(self.endpoint.member).filter(|m| !m.removed)?.clone();
-        let known = self.session();
-        let connected = known.as_ref().filter(|s| s.connected);
-        let elsewhere = connected.is_some_and(|s| host.connections.get(s.key).is_none());
-        if host.drain.is_draining() || elsewhere && host.writer.has_company() {
+        if host.drain.is_draining() {
             return None;
         }
+        let known = self.session();
         let by = By { member: member.key, session: None, authority: Authority::Worker, turn: None };
         let open = directory::OpenSession {
             uid: known.map(|s| s.uid),
@@ -194,7 +190,7 @@ impl Worker {
         let (connection, mut stop) = (held.connection.clone(), self.stop.clone());
         let ended = async {
             tokio::select! {
-                why = connection.closed() => if why == STOPPING { End::Over } else { End::Elsewhere },
+                why = connection.closed() => if why == STOPPING { End::Over } else { End::Cut },
                 () = stopped(&mut stop) => End::Over,
             }
         };

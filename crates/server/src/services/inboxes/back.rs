@@ -1,10 +1,8 @@
 //! What the way back to services elsewhere reads and notes.
 
-use std::collections::BTreeSet;
-
-use chorus_core::commands::inboxes::{NoteTrouble, SendBack, SweepCallbacks};
+use chorus_core::commands::inboxes::{NoteTrouble, SweepCallbacks};
 use chorus_core::model::caller::By;
-use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::error::Refusal;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{ConversationKey, Prefix, Seq, Uid};
 use chorus_core::model::inbox::{Inbox, Remote, Trouble};
@@ -23,37 +21,9 @@ impl InboxService {
         self.reads.read(move |readers| readers.remote(key)).await
     }
 
-    /// The conversations in which something is still to be sent, by this host: where another one that has gone was at it, it
-    /// is taken over.
+    /// The conversations in which something is still to be sent.
     pub(crate) async fn owing(&self) -> Result<Vec<ConversationKey>, Refusal> {
-        let (mut owing, mut live) = (Vec::new(), BTreeSet::new());
-        for (key, remote) in self.reads.read(|readers| readers.owing()).await? {
-            if live.contains(&remote.sender) {
-                continue;
-            }
-            match self.is_ours_to_send(key, &remote).await? {
-                true => owing.push(key),
-                false => drop(live.insert(remote.sender)),
-            }
-        }
-        Ok(owing)
-    }
-
-    /// Whether this host is to send what is owed in a conversation. Of several on one database one does, as one of them serves
-    /// each endpoint.
-    pub(crate) async fn is_ours_to_send(
-        &self,
-        key: ConversationKey,
-        remote: &Remote,
-    ) -> Result<bool, Refusal> {
-        if remote.sender == self.writer.host() {
-            return Ok(true);
-        }
-        match self.commands.submit(By::host(), SendBack { conversation: key }).await {
-            Ok(_) => Ok(true),
-            Err(refusal) if refusal.code == Code::Conflict => Ok(false),
-            Err(refusal) => Err(refusal),
-        }
+        self.reads.read(|readers| readers.owing()).await
     }
 
     /// The next messages of a conversation after one.

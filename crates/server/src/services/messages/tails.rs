@@ -48,8 +48,6 @@ struct Kept {
 struct Tail {
     key: ConversationKey,
     stamp: u64,
-    /// Of the room, before it was read.
-    version: u64,
     /// Whose names stand in it.
     members: Arc<Vec<Arc<Member>>>,
     /// Each message's seq, and where its bytes end.
@@ -78,7 +76,6 @@ impl MessageService {
         let tail = tail.filter(|tail| {
             tail.stamp == self.readers.stamp(tail.key) && tail.names(&self.directory.load())
         });
-        let tail = self.newest_tail(tail).await?;
         let page = tail.as_ref().filter(|tail| tail.knows(caller)).and_then(|tail| {
             let range = Range::of(query.after_seq, query.before_seq).ok()?;
             tail.page(range, limit(query.limit).ok()?)
@@ -94,17 +91,6 @@ impl MessageService {
         }
         let json = serde_json::to_vec(&messages).map_err(|e| unencodable(&e))?;
         Ok(json.into())
-    }
-
-    /// What another host was answered is seen here too, before this one has heard of it.
-    async fn newest_tail(&self, tail: Option<Arc<Tail>>) -> Result<Option<Arc<Tail>>, Refusal> {
-        if !self.writer.has_company() {
-            return Ok(tail);
-        }
-        let Some(found) = tail else { return Ok(None) };
-        let key = found.key;
-        let head = self.reads.read(move |readers| readers.head(key)).await?;
-        Ok(Some(found).filter(|tail| head.is_some_and(|head| head.version == tail.version)))
     }
 
     /// Makes the room's tail.
@@ -128,8 +114,7 @@ impl MessageService {
         let (members, whole, readers) = (directory.members.clone(), !more, RwLock::default());
         let base = conversations::base_seq(place.head);
         let end = base.map_or_else(String::new, |base| format!(r#","base_seq":{base}"#));
-        let version = place.head.version;
-        let tail = Tail { key, stamp, version, members, ends, text, whole, end, readers };
+        let tail = Tail { key, stamp, members, ends, text, whole, end, readers };
         tail.admit(caller);
         self.tails.put(room, tail);
         Ok(())
@@ -241,7 +226,7 @@ mod tests {
         }
         let key = ConversationKey(1);
         let (members, readers) = (Arc::default(), RwLock::default());
-        Tail { key, stamp: 0, version: 0, members, ends, text, whole, end: String::new(), readers }
+        Tail { key, stamp: 0, members, ends, text, whole, end: String::new(), readers }
     }
 
     #[test]

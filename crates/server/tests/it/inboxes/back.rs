@@ -19,7 +19,7 @@ async fn bot(host: &TestHost) -> Harness {
 }
 
 /// The next POST that is no word on how the run gets on.
-pub(super) async fn message(remote: &mut Remote) -> Post {
+async fn message(remote: &mut Remote) -> Post {
     loop {
         let post = remote.post().await;
         if post.json()["type"] == "message" {
@@ -29,7 +29,7 @@ pub(super) async fn message(remote: &mut Remote) -> Post {
 }
 
 /// The next POST that is no word on how the run gets on, as time goes on.
-pub(super) async fn message_later(remote: &mut Remote, host: &TestHost) -> Post {
+async fn message_later(remote: &mut Remote, host: &TestHost) -> Post {
     loop {
         let post = remote.post_later(host).await;
         if post.json()["type"] == "message" {
@@ -53,7 +53,7 @@ async fn until(remote: &mut Remote, host: &TestHost, last: &str) -> Vec<(String,
 }
 
 /// Says something in the turn of an event, under a key of its own.
-pub(super) async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
+async fn say(bot: &mut Harness, event: &Value, text: &str) -> Value {
     let args = json!({
         "target": {"conversation": event["conversation"]["id"]},
         "inReplyTo": event["eventId"],

@@ -3,7 +3,6 @@
 mod back;
 mod doctor;
 mod outcomes;
-mod shared;
 mod strangers;
 mod two_hosts;
 

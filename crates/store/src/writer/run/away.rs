@@ -3,15 +3,15 @@
 //!
 //! Invariant: a refused command has written nothing. A batch whose commit was in progress is
 //! answered only when the database has reported its outcome; until then its rooms and effects wait.
-//! Rooms in memory stay valid, unless the engine says that another host may have written: then they
-//! are reloaded.
+//! Rooms in memory stay valid, unless the connection was lost in the middle of other work: then they
+//! are loaded again (`reload`).
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 
 use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};
-use crate::{audit, conversation, event, shared};
+use crate::{audit, conversation, event};
 
 /// Delay before reconnecting, in milliseconds: at first, and after a while of failures.
 const SOON_MS: i64 = 100;
@@ -42,7 +42,7 @@ impl Run {
     pub(super) fn outlive(&mut self, done: Result<(), Error>) -> Result<(), Error> {
         match done {
             Err(error @ Error::Lost(_)) => {
-                self.others.stale = true;
+                self.stale = true;
                 self.mark_away(&error.to_string());
                 Ok(())
             }
@@ -85,13 +85,6 @@ impl Run {
                     }
                     Err(error) => return Err(error),
                 }
-                match self.meet() {
-                    Err(error) if self.db.is_lost() => {
-                        self.mark_away(&error.to_string());
-                        return Ok(false);
-                    }
-                    met => met?,
-                }
             }
         }
         Ok(true)
@@ -105,16 +98,10 @@ impl Run {
             return Ok(Fate::Undone);
         }
         let (db, workspace, trace) = (&*self.db, self.tenant, &self.trace);
-        let there = match (trace.number, trace.logged, trace.audited) {
-            (Some(number), ..) => {
-                let host = db.shared().map(|hosts| hosts.host());
-                shared::author(db, workspace, number)? == host
-            }
-            (None, Some(event), _) => event::find(db, workspace, event)?.is_some(),
-            (None, None, Some(head)) => {
-                audit::hash_of(db, workspace, head.block)? == Some(head.hash)
-            }
-            (None, None, None) => match trace.rooms.first() {
+        let there = match (trace.logged, trace.audited) {
+            (Some(event), _) => event::find(db, workspace, event)?.is_some(),
+            (None, Some(head)) => audit::hash_of(db, workspace, head.block)? == Some(head.hash),
+            (None, None) => match trace.rooms.first() {
                 None => true,
                 Some(key) => {
                     let written = conversation::head(db, workspace, *key)?.map(|head| head.version);

@@ -39,14 +39,6 @@ impl Run {
         if !self.trace.began {
             return Ok(());
         }
-        if !self.trace.wrote {
-            // Passes the turn on. The next batch notices a lost connection.
-            self.trace.began = false;
-            return match self.db.rollback() {
-                Err(Error::Lost(_)) | Ok(()) => Ok(()),
-                Err(error) => Err(error),
-            };
-        }
         let before = Instant::now();
         self.db.commit()?;
         if !self.slower_sync.is_zero() {
@@ -64,7 +56,6 @@ impl Run {
     /// The batch is on disk.
     pub(super) fn committed(&mut self) {
         self.trace.began = false;
-        self.told();
         self.unscrubbed |= self.trace.scrubs;
         if let Some(newest) = &mut self.newest {
             newest.committed(self.trace.entries, self.trace.audited.map(|head| head.block));

@@ -69,7 +69,7 @@ impl Run {
             let next = self.workspace.next_concern();
             let due = self.is_due(now) && self.pause.is_none();
             let Some(concern) = next.filter(|_| due) else { break };
-            match self.decide(&mut Vec::new(), 1, now) {
+            match self.decide(&mut [], 1, now) {
                 Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
@@ -119,10 +119,6 @@ impl Run {
 
     /// Loads the dropped rooms, each separately, so that their obligations stay alive.
     pub(super) fn revive(&mut self, now: Timestamp) -> Result<(), Error> {
-        if self.workspace.is_shared() {
-            // It is done in this host's turn.
-            return Ok(());
-        }
         self.wake_rested(now);
         while self.pause.is_none()
             && let Some(key) = self.missing.pop_first()
@@ -134,7 +130,7 @@ impl Run {
             let directory = self.workspace.directory().clone();
             let (db, workspace) = (&*self.db, self.tenant);
             let damage = Some(&*self.damage);
-            let stored = Stored { db, workspace, directory, now, loaded: 0, earlier: None, damage };
+            let stored = Stored { db, workspace, directory, now, loaded: 0, damage };
             match stored.load(key) {
                 Ok(Some(room)) => self.workspace.admit(room),
                 // The failed batch had created it.
@@ -149,7 +145,7 @@ impl Run {
                     continue;
                 }
             }
-            match self.decide(&mut Vec::new(), 0, now) {
+            match self.decide(&mut [], 0, now) {
                 Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
@@ -164,7 +160,7 @@ impl Run {
     }
 
     /// Rooms that were left alone for long enough are loaded again.
-    pub(super) fn wake_rested(&mut self, now: Timestamp) {
+    fn wake_rested(&mut self, now: Timestamp) {
         let rested = self.resting.iter().filter(|(_, until)| **until <= now).map(|(key, _)| *key);
         let rested: Vec<_> = rested.collect();
         for key in rested {
@@ -173,7 +169,7 @@ impl Run {
         }
     }
 
-    pub(super) fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
+    fn rest(&mut self, room: ConversationKey, why: &str, now: Timestamp) {
         tracing::error!(
             why,
             conversation = room.0,

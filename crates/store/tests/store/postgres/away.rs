@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability, sql_at};
 use chorus_core::commands::messages::Logged;
-use chorus_core::commands::{Command, NotDone, conversations, directory};
+use chorus_core::commands::{Command, NotDone, directory};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Seq, Uid};
 use chorus_core::state::effect::Effect;
@@ -98,47 +98,12 @@ fn a_server_that_stops_and_starts_again_finds_the_host_at_work() {
     assert_eq!(problems(&url), []);
 }
 
-// covers: OPS-153
-#[test]
-fn a_host_that_was_away_while_another_had_the_database_trusts_nothing_it_remembers() {
-    let url = chorus_cluster::schema().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let ground = ground(folder.path(), &url);
-    let room = ground.settle();
-    ground.connect(ADA);
-    let asked = ground.say(room.uid, "@ada one?");
-    // Another host has taken the database for itself since, has settled it, and is gone.
-    sql_at(&url, "UPDATE turn SET moved = moved + 1").unwrap();
-    sql_at(
-        &url,
-        "UPDATE conversation SET title = 'renamed'; SELECT pg_terminate_backend(pid, 10000) FROM
-            pg_stat_activity WHERE application_name = 'chorus writer'",
-    )
-    .unwrap();
-    insist(&ground, room.uid, "two", 1);
-    let seat = conversations::SetCursor { conversation: room.uid, read: asked.event.seq };
-    ground.ask(person(), seat).unwrap();
-    {
-        let effects = ground.effects.lock().unwrap();
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::Anything)));
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::Ended { .. })));
-        let shown = effects.iter().rev().find_map(|effect| match effect {
-            Effect::Logged(entry) => Some(entry.conversation.settings.title.to_string()),
-            _ => None,
-        });
-        assert_eq!(shown.as_deref(), Some("renamed"));
-    }
-    ground.writer.stop();
-}
-
-/// What the wire between host and server does with the next COMMIT …
+/// What the wire between host and server does with the next COMMIT.
 const PASS: u8 = 0;
 const CUT_BEFORE: u8 = 1;
 const CUT_AFTER: u8 = 2;
 /// Everything is cut, and who connects anew waits for an answer.
 const HANG: u8 = 3;
-/// … or with the first words of a writer that begins its work.
-const CUT_AT_FIRST: u8 = 4;
 
 /// A wire that can be cut at a commit.
 fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
@@ -176,13 +141,9 @@ fn carry(from: &mut UnixStream, mut to: UnixStream, how: &AtomicU8) {
     let mut bytes = [0; 65_536];
     let cut = |stream: &UnixStream| drop(stream.shutdown(std::net::Shutdown::Both));
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        let says = |words: &[u8]| bytes[..count].windows(words.len()).any(|is| is == words);
-        let meant = match how.load(Ordering::SeqCst) {
-            CUT_AT_FIRST => says(b"SELECT current_schema()::text"),
-            _ => says(b"COMMIT"),
-        };
-        let how = if meant { how.swap(PASS, Ordering::SeqCst) } else { PASS };
-        if how == CUT_BEFORE || how == CUT_AT_FIRST || to.write_all(&bytes[..count]).is_err() {
+        let commits = bytes[..count].windows(6).any(|words| words == b"COMMIT");
+        let how = if commits { how.swap(PASS, Ordering::SeqCst) } else { PASS };
+        if how == CUT_BEFORE || to.write_all(&bytes[..count]).is_err() {
             cut(from);
             break;
         }
@@ -287,22 +248,6 @@ fn forgotten(others: u32) {
     assert_eq!(texts(&ground, room.uid), ["now"]);
     ground.writer.stop();
     assert_eq!(problems(&cluster.url("postgres")), []);
-}
-
-#[test]
-fn a_writer_that_loses_the_database_as_it_begins_goes_on_when_it_is_back() {
-    let between = tempfile::tempdir().unwrap();
-    let (_cluster, url, how) = wired(between.path());
-    let folder = tempfile::tempdir().unwrap();
-    let before = ground(folder.path(), &url);
-    let room = before.settle();
-    before.writer.stop();
-    how.store(CUT_AT_FIRST, Ordering::SeqCst);
-    let ground = ground(folder.path(), &url);
-    insist(&ground, room.uid, "here", 1);
-    assert_eq!(how.load(Ordering::SeqCst), PASS, "it was cut");
-    assert_eq!(texts(&ground, room.uid), ["here"]);
-    ground.writer.stop();
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! What only a database that others run can do to a host: refuse it, go away, come back.
 
 mod away;
-mod hosts;
 mod refused;
 mod schedules;
 mod tls;
 mod trouble;
-mod wakes;
 
 use std::path::Path;
 use std::sync::Arc;
