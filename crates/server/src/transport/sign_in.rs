@@ -101,7 +101,7 @@ async fn accept(
         Err(refusal) => {
             let typed = asked.display_name.filter(|_| is_form(&headers));
             Err(match typed {
-                Some(typed) => form_again(&app, &token, &typed, refusal).await,
+                Some(typed) => form_again(&app, &token, &typed, refusal),
                 None => refusal.into(),
             })
         }
@@ -109,12 +109,9 @@ async fn accept(
 }
 
 /// The form with what was typed, where that is why it was refused: the invitation is still good then.
-async fn form_again(app: &App, token: &str, typed: &str, refusal: Refusal) -> Refused {
+fn form_again(app: &App, token: &str, typed: &str, refusal: Refusal) -> Refused {
     let is_about_the_name = matches!(refusal.code, Code::ValidationError | Code::Conflict);
-    let Some(caller) = (match is_about_the_name {
-        true => app.sign_ins.invited(token).ok(),
-        false => None,
-    }) else {
+    let Some(caller) = app.sign_ins.invited(token).ok().filter(|_| is_about_the_name) else {
         return refusal.into();
     };
     let (workspace, member) = (&*app.shared.workspace_name, &*caller.member.id);

@@ -124,8 +124,8 @@ fn can_be_mended(place: &Place) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Repairs what a restarting host needs when it has the place exclusively: open events, and the
-/// work of open threads. The cost depends on what is open; no log is replayed.
+/// Repairs what a restarting host needs: open events, and the work of open threads. The cost depends
+/// on what is open; no log is replayed.
 pub(crate) fn at_start(
     db: &dyn Db,
     tenant: &Tenant,

@@ -82,7 +82,7 @@ fn is_claimed(ground: &Ground, key: ConversationKey) -> bool {
     all.iter().any(|s| s.kind == StimulusKind::ScheduleFire && s.state == StimulusState::Claimed)
 }
 
-// covers: CHN-92
+// covers: CHN-92, CHN-157
 #[test]
 fn a_host_that_is_cut_off_while_a_schedule_fires_leaves_nothing_half_done() {
     for table in ["schedule", "stimulus", "event"] {
