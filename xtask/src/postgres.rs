@@ -66,11 +66,15 @@ const MODULES: [&str; 42] = [
 /// may be done.
 pub(crate) fn install() -> Result<(), String> {
     let there = || program("initdb").and(program("postgres")).and(program("psql"));
-    if there().is_ok() {
-        return Ok(());
+    if there().is_err() {
+        debian::install("postgresql")?;
+        there()?;
     }
-    debian::install("postgresql")?;
-    there().map(drop)
+    // What pools connections to it.
+    if program("pgbouncer").is_err() {
+        debian::install("pgbouncer")?;
+    }
+    program("pgbouncer").map(drop)
 }
 
 pub(crate) fn tests() -> Result<(), String> {

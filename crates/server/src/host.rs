@@ -12,7 +12,9 @@ mod error;
 mod first;
 pub(crate) mod heads;
 mod host_file;
+mod keeper;
 mod retention;
+mod serving;
 mod stop;
 mod tasks;
 mod verify;
@@ -23,16 +25,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bound::Bound;
-use checked::Checked;
-use chorus_store::{Readers, Writer};
-use engine::Engine;
+use checked::{Checked, Storage};
+use chorus_store::membership::{JoinError, Joining, Membership};
+use chorus_store::sqlite::Folder;
+use chorus_store::{OpenError, Place};
 pub use error::StartError;
+use keeper::{Keeper, ended};
+use serving::Premises;
+pub use serving::Serving;
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::cluster::identity::Identity;
+use crate::cluster::{self, Cluster, listener};
 use crate::config::Config;
-use crate::services::App;
-use crate::services::digests::Scribe;
+use crate::telemetry::Metrics;
 use crate::transport::{self, Hosts};
 
 /// Where a running host says how it is reached, in its data folder.
@@ -40,8 +48,6 @@ pub const HOST_FILE: &str = "host.json";
 /// The operator's token, in the data folder; whoever can read it runs the room.
 pub const OPERATOR_FILE: &str = "operator.token";
 
-/// How often it is looked whether the writer has ended by itself.
-const WRITER_CHECK: Duration = Duration::from_millis(250);
 /// How long connections may take to end.
 const GOODBYE: Duration = Duration::from_secs(3);
 
@@ -53,75 +59,144 @@ pub struct Running {
     pub addr: SocketAddr,
     /// How it is reached: the public URL, or the address it listens on; no slash at the end.
     pub url: String,
-    /// Signs the operator in, once, for ten minutes. Empty where the operator was removed.
+    /// Signs the operator in, once, for ten minutes. Empty where the operator was removed, and where another host
+    /// serves the workspace.
     pub operator_link: String,
-    /// The operator's token, as the data folder had it when it started. Empty where the operator was removed.
+    /// The operator's token, as the data folder had it when it started. Empty where the link is.
     pub operator_token: String,
-    /// The workspace's public id.
+    /// The workspace's public id, where this host serves it.
     pub workspace_id: String,
-    /// The writer and readers of its store, for tests and benchmarks; everybody else uses the transports.
-    pub writer: Writer,
-    pub readers: Readers,
-    app: Arc<App>,
+    /// Where the host is reached that serves the workspace, if that is another.
+    pub served_by: Option<String>,
+    keeper: Arc<Keeper>,
     data: PathBuf,
     /// How commands beside it reach it, as its file says.
     local: String,
     drain: Duration,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
-    dispatcher: JoinHandle<()>,
-    indexer: std::thread::JoinHandle<()>,
-    verifier: verify::Verifier,
-    /// Looks at the certificate's files.
-    watching: Option<JoinHandle<()>>,
+    /// What goes on beside it: keeping the workspace, listening for other hosts, looking at the certificate's files.
+    tasks: Vec<JoinHandle<()>>,
 }
 
 impl Host {
     /// Opens the folder, listens, and answers. Call it within a tokio runtime.
     pub async fn start(config: Config) -> Result<Running, StartError> {
-        let checked = Checked::of(&config)?;
+        let Checked { storage, traces, tls } = Checked::of(&config)?;
         // A port that another program has ends the start before anything is made.
-        let bound = Bound::bind(&config, checked.tls.is_some()).await?;
-        let (engine, pending) = Engine::start(&config, checked.storage, &bound)?;
-        let app = &engine.app;
-        let digest = &config.settings.digest;
-        let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
-        tokio::spawn(app.digests.clone().tell_digests(pending.digests, scribe));
-        let operator_token = first::operator_token(&app.operator, &config.data).await?;
-        let operator_link = first::sign_in_link(app, operator_token.is_some())?;
+        let bound = Bound::bind(&config, tls.is_some()).await?;
+        let reached = bound.reached.clone();
+        let (cluster, peers, folder) = join(&config, &storage, &reached.url).await?;
+        let premises = Premises {
+            cluster: Arc::new(cluster),
+            reached: reached.clone(),
+            metrics: Arc::new(Metrics::default()),
+            traces,
+            folder: folder.map(Arc::new),
+            config,
+        };
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = Vec::new();
+        if let Some(peers) = peers {
+            let cluster = premises.cluster.clone();
+            tasks.push(tokio::spawn(listener::serve(peers, cluster, stopped.clone())));
+        }
+        let keeper =
+            Keeper { premises, serving: watch::Sender::new(None), ends: watch::Sender::new(false) };
+        if let Err(why) = keeper.begin(storage).await {
+            let _ = stop.send(true);
+            keeper.premises.cluster.leave();
+            if let Some(folder) = keeper.folder() {
+                folder.take_back();
+            }
+            return Err(why);
+        }
+        let keeper = Arc::new(keeper);
+        let premises = &keeper.premises;
+        let data = premises.config.data.clone();
         // Before the first answer, so that whoever sees the host up finds it by its folder. Before anything that can do
         // without space, where there is little.
-        host_file::write(&config.data, &bound.local)?;
-        let (stop, stopped) = watch::channel(false);
-        let (indexer, verifier) = tasks::threads(app, pending.index)?;
-        heads::look(app, &config.data).await;
-        tasks::start(&config, app, pending.jobs, pending.members_moved, &stopped);
-        let watching = checked.tls.clone().map(|tls| tokio::spawn(tls.watch()));
-        let (addr, url, local) = (bound.addr, bound.url.clone(), bound.local.clone());
-        let server = bound.serve(&config, app, checked.tls, stopped);
+        host_file::write(&data, &reached.local)?;
+        tasks.push(tokio::spawn(keeper.clone().run()));
+        tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch())));
+        let server = bound.serve(premises, tls, stopped);
+        let serving = keeper.serving.borrow().clone();
+        let served_by = match &*premises.cluster.place().borrow() {
+            cluster::Place::Elsewhere(peer) => Some(peer.url.clone()),
+            _ => None,
+        };
+        let access = serving.as_ref().map(|serving| serving.access.clone()).unwrap_or_default();
+        let workspace_id = serving.map(|serving| serving.app.shared.workspace_id.to_string());
         Ok(Running {
-            addr,
-            url,
-            operator_link,
-            operator_token: operator_token.unwrap_or_default(),
-            workspace_id: app.shared.workspace_id.to_string(),
-            writer: app.shared.writer.clone(),
-            readers: app.shared.readers.clone(),
-            app: engine.app,
-            data: config.data,
-            local,
-            drain: Duration::from_secs(config.settings.basics.drain_seconds),
+            addr: reached.addr,
+            url: reached.url,
+            operator_link: access.link,
+            operator_token: access.token,
+            workspace_id: workspace_id.unwrap_or_default(),
+            served_by,
+            data,
+            local: reached.local,
+            drain: Duration::from_secs(premises.config.settings.basics.drain_seconds),
             stop,
             server,
-            dispatcher: engine.dispatcher,
-            indexer,
-            verifier,
-            watching,
+            tasks,
+            keeper,
         })
     }
 }
 
+/// Joins the hosts of the database, where it is one that can have several; with the listener for the others, and the data
+/// folder, which this host holds also while it serves nothing.
+async fn join(
+    config: &Config,
+    storage: &Storage,
+    url: &str,
+) -> Result<(Cluster, Option<TcpListener>, Option<Folder>), StartError> {
+    let Some(address) = storage.database.clone() else {
+        return Ok((Cluster::single(), None, None));
+    };
+    let folder =
+        Folder::hold(&config.data).map_err(|why| StartError::Store(OpenError::Folder(why)))?;
+    let joined = async {
+        let none = folder.must_have_no_database();
+        none.map_err(|why| StartError::Store(OpenError::Folder(why)))?;
+        let settings = &config.settings.hosts;
+        let at = settings.listen.unwrap_or_else(|| SocketAddr::new(address.nearest_ip(), 0));
+        let no_port = |why| StartError::Listen { addr: at, why };
+        let peers = TcpListener::bind(at).await.map_err(no_port)?;
+        let identity = Identity::of(storage.keys.peer_secret());
+        let identity =
+            identity.map_err(|why| StartError::Lost(format!("no key for hosts: {why}")))?;
+        let joining = Joining {
+            peer: peers.local_addr().map_err(no_port)?.to_string(),
+            url: url.to_owned(),
+            keys: storage.keys.fingerprint().to_vec(),
+            lease: settings.lease.0,
+        };
+        let membership = Membership::join(&address, joining).map_err(|why| match why {
+            JoinError::OtherKeys => StartError::Lost(first::other_keys(&storage.key_folder)),
+            JoinError::Database(why) => {
+                let place = Place::Postgres(address.clone());
+                StartError::Store(OpenError::Database { place, why })
+            }
+        })?;
+        Ok((Cluster::of(membership, identity), peers))
+    };
+    match joined.await {
+        Ok((cluster, peers)) => Ok((cluster, Some(peers), Some(folder))),
+        Err(why) => {
+            folder.take_back();
+            Err(why)
+        }
+    }
+}
+
 impl Running {
+    /// The workspace, while this host serves it.
+    pub fn serving(&self) -> Option<Arc<Serving>> {
+        self.keeper.serving.borrow().clone()
+    }
+
     /// Another MCP server at `/mcp` over this host's own transport, for tests of the transport: its guard, limits
     /// and sessions, and `token` for who brings none. Whoever calls serves it.
     #[doc(hidden)]
@@ -129,30 +204,44 @@ impl Running {
         &self,
         token: String,
         handler: impl Fn() -> S + Send + Sync + 'static,
-    ) -> axum::Router {
+    ) -> Option<axum::Router> {
         let hosts = Hosts::new(self.addr, None);
-        transport::mcp_fixture(self.app.clone(), hosts, token, handler, self.stop.subscribe())
+        let serving = self.serving()?;
+        let (app, stopped) = (serving.app.clone(), serving.stop.subscribe());
+        Some(transport::mcp_fixture(app, hosts, token, handler, stopped))
     }
 
     /// Waits until all that was committed by now can be searched; false when that takes too long.
     pub async fn searchable(&self, within: Duration) -> bool {
-        self.app.shared.searching.hints.look_everywhere();
-        self.app.shared.searching.hints.caught_up(within).await
+        let Some(serving) = self.serving() else { return false };
+        let hints = &serving.app.shared.searching.hints;
+        hints.look_everywhere();
+        hints.caught_up(within).await
     }
 
-    /// Returns when the writer has ended by itself, and why: nothing can be written until the host is started anew.
+    /// Returns when the writer has ended by itself, and why: nothing can be written until the host is started anew. A host
+    /// on a database goes on, and opens the workspace again, or leaves it to another.
     pub async fn broken(&self) -> String {
-        loop {
-            if let Some(why) = self.writer.ended() {
-                return why;
-            }
-            tokio::time::sleep(WRITER_CHECK).await;
+        let alone = self.keeper.premises.cluster.membership().is_none();
+        match self.serving().filter(|_| alone) {
+            Some(serving) => ended(&serving).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until all logs were walked since the start, for tests.
+    #[doc(hidden)]
+    pub async fn verified(&self) {
+        if let Some(serving) = self.serving() {
+            serving.verified().await;
         }
     }
 
     /// A clock that is set by hand has moved: what is due is done now.
     pub fn tick(&self) {
-        self.writer.tick();
-        self.app.shared.clock.notify();
+        if let Some(serving) = self.serving() {
+            serving.writer.tick();
+            serving.app.shared.clock.notify();
+        }
     }
 }

@@ -14,6 +14,7 @@ pub mod parsers;
 pub mod redact;
 
 mod auth;
+mod cluster;
 mod dispatch;
 mod egress;
 mod indexer;

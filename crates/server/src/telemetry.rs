@@ -5,6 +5,8 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use chorus_core::model::attention::{Mode, Policy};
 use chorus_core::model::error::Code;
 use chorus_store::repair::Part;
@@ -244,7 +246,13 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// The answer to whoever asks for them.
+    pub(crate) fn answer(&self) -> Response {
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        ([(header::CONTENT_TYPE, kind)], self.text()).into_response()
+    }
+
+    fn text(&self) -> String {
         let mut out = String::new();
         // Writing into a string does not fail.
         let _ = prometheus_client::encoding::text::encode(&mut out, &self.registry);

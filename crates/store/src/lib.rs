@@ -12,6 +12,7 @@
 
 pub mod clock;
 pub mod db;
+pub mod membership;
 pub mod postgres;
 pub mod schema;
 pub mod sqlite;

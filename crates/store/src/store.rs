@@ -17,6 +17,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::damage::Damage;
 use crate::db::{Db, Error, Sync};
 use crate::facts::Stored;
+use crate::membership::Epoch;
 use crate::newest::{self, Newest};
 use crate::open_error::OpenError;
 use crate::postgres::{Address, Postgres};
@@ -34,6 +35,11 @@ pub struct Options {
     pub data: PathBuf,
     /// The database, if it is not a file in the folder.
     pub database: Option<Arc<Address>>,
+    /// The epoch in which this process owns the database's workspace. Without one it is taken for
+    /// as long as the store is open, unless a host has it.
+    pub owned: Option<Epoch>,
+    /// The data folder, where this process holds it already.
+    pub folder: Option<Arc<Folder>>,
     pub sync: Sync,
     /// If off, each command gets its own commit. For comparisons.
     pub batching: bool,
@@ -68,6 +74,8 @@ impl Options {
         Self {
             data: data.to_owned(),
             database: None,
+            owned: None,
+            folder: None,
             sync: Sync::Full,
             batching: true,
             slower_sync: Duration::ZERO,
@@ -99,7 +107,7 @@ pub struct Store {
     options: Options,
     opened: Opened,
     /// Held until the connection is closed: fields are dropped in this order.
-    folder: Folder,
+    folder: Arc<Folder>,
 }
 
 /// Opens the folder, migrates its schema, creates the workspace in an empty one, and repairs what a
@@ -109,13 +117,24 @@ pub fn open(options: Options) -> Result<Store, OpenError> {
         must_not_be_lost(&options)
             .map_err(|why| OpenError::Database { place: options.place(), why })?;
     }
-    let folder = Folder::hold(&options.data).map_err(OpenError::Folder)?;
+    let folder = match options.folder.clone() {
+        Some(held) => held,
+        None => Arc::new(Folder::hold(&options.data).map_err(OpenError::Folder)?),
+    };
     match Opened::of(&options, &folder) {
         Ok(opened) => Ok(Store { opened, options, folder }),
         Err(why) => {
-            folder.take_back();
+            take_back(folder, options);
             Err(why)
         }
+    }
+}
+
+/// Removes what was created in an empty folder, unless whoever opened it holds it still.
+fn take_back(folder: Arc<Folder>, options: Options) {
+    drop(options);
+    if let Some(folder) = Arc::into_inner(folder) {
+        folder.take_back();
     }
 }
 
@@ -183,7 +202,11 @@ impl Opened {
             }
             Some(address) => {
                 folder.must_have_no_database().map_err(OpenError::Folder)?;
-                let db = Postgres::writer(address, options.sync).map_err(database)?;
+                let db = match options.owned {
+                    Some(epoch) => Postgres::owner(address, options.sync, epoch),
+                    None => Postgres::writer(address, options.sync),
+                };
+                let db = db.map_err(database)?;
                 migrate(&db)?;
                 Box::new(db)
             }
@@ -230,9 +253,9 @@ impl Store {
 
     /// It will not be used after all: removes what was created in an empty folder.
     pub fn take_back(self) {
-        let Self { opened, folder, .. } = self;
+        let Self { opened, folder, options } = self;
         drop(opened);
-        folder.take_back();
+        take_back(folder, options);
     }
 
     /// Wraps the connection, so that a test can make it fail.

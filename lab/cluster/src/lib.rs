@@ -6,6 +6,8 @@
 //! PostgreSQL refuses to run as root; then it runs as the user that its package made. Making a cluster takes a
 //! second, so an empty one is kept in the system's temporary folder and copied.
 
+mod pooler;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use pooler::{Mode, Pooler};
 use tempfile::TempDir;
 
 /// The superuser of every cluster; no password is asked for.
@@ -194,11 +197,13 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
     let versions = fs::read_dir(ELSEWHERE).into_iter().flatten().flatten();
     let mut versions: Vec<_> = versions.map(|entry| entry.path().join("bin")).collect();
     versions.sort();
-    let mut folders = std::env::split_paths(&path).chain(versions.into_iter().rev());
+    let elsewhere = versions.into_iter().rev().chain([PathBuf::from("/usr/sbin")]);
+    let mut folders = std::env::split_paths(&path).chain(elsewhere);
     let found = folders.find(|folder| folder.join(name).is_file());
-    found
-        .map(|folder| folder.join(name))
-        .ok_or_else(|| format!("{name} is not on this machine (Debian's package is postgresql)"))
+    found.map(|folder| folder.join(name)).ok_or_else(|| {
+        let package = if name == "pgbouncer" { name } else { "postgresql" };
+        format!("{name} is not on this machine (Debian's package is {package})")
+    })
 }
 
 /// An empty cluster to be copied, made by whoever needs it first.

@@ -18,10 +18,11 @@ use sqlparser::parser::Parser;
 
 const KEY: &str = "workspace";
 
-/// What has rows of no workspace: the engines' own tables, the steps of the schema, and what a copy says of itself.
+/// What has rows of no workspace: the engines' own tables, the steps of the schema, the hosts of a database, and what a
+/// copy says of itself.
 fn is_nobodys(table: &str) -> bool {
     ["pg_", "sqlite_", "pragma_"].iter().any(|prefix| table.starts_with(prefix))
-        || ["migration", "backup"].contains(&table)
+        || ["migration", "backup", "live_host", "columns", "tables"].contains(&table)
 }
 
 /// What is about all workspaces of a database, and why that is right.

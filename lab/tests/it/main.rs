@@ -4,5 +4,6 @@
 
 mod binary;
 mod crash;
+mod ownership;
 mod power_cut;
 mod trace;

@@ -239,14 +239,22 @@ fn settings(args: &Args, context: &Context) -> Result<Settings> {
 /// standard output, the host serves and can be stopped.
 fn greet(print: Printer, running: &Running, data: PathBuf) -> Result<JoinHandle<()>> {
     let (url, link) = (running.url.clone(), running.operator_link.clone());
+    let served_by = running.served_by.clone();
     let say = move || {
         if print.json {
             return print.json(&json!({
                 "url": url,
                 "sign_in": link,
+                "served_by": served_by,
                 "data": data,
                 "pid": std::process::id(),
             }));
+        }
+        if let Some(owner) = served_by {
+            return print.text(&format!(
+                "Chorus is at {url} - the host at {owner} serves the workspace, and this one passes requests on to it; \
+                 see: chorus hosts"
+            ));
         }
         if link.is_empty() {
             return print.text(&format!(

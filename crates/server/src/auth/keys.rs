@@ -104,6 +104,14 @@ impl Unkept {
         Self { keys: self.keys.in_epoch(epoch), ..self }
     }
 
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        self.keys.fingerprint()
+    }
+
+    pub(crate) fn peer_secret(&self) -> [u8; 32] {
+        self.keys.peer_secret()
+    }
+
     /// Writes what is new. Until then nothing was made.
     pub(crate) fn keep(self) -> Result<Keys, KeysError> {
         let folder = &self.keys.folder;
@@ -120,6 +128,14 @@ impl Unkept {
 }
 
 impl Rotation {
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        self.keys.fingerprint()
+    }
+
+    pub(crate) fn peer_secret(&self) -> [u8; 32] {
+        self.keys.peer_secret()
+    }
+
     /// What would be lost with an old key first: its public half, and what is sealed under it.
     pub(crate) fn keep(self) -> io::Result<Keys> {
         let Self { keys, retired, signing } = self;
@@ -236,6 +252,27 @@ impl Keys {
     /// Signs what others are to verify without this host.
     pub(crate) fn signer(&self) -> SigningKey {
         self.signer.clone()
+    }
+
+    /// What is the same for the same keys, and tells nothing of them.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(b"chorus keys");
+        hasher.update(self.signer.verifying_key().as_bytes());
+        hasher.update(self.kept_turn);
+        if self.data != self.kept_turn {
+            hasher.update(self.data);
+        }
+        hasher.finalize().into()
+    }
+
+    /// What all hosts with these keys know and nobody else does: by it they know each other.
+    pub(crate) fn peer_secret(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(b"chorus hosts");
+        hasher.update(self.signer.as_bytes());
+        hasher.update(self.kept_turn);
+        hasher.finalize().into()
     }
 
     /// The keys as they are in one life of the workspace: a restore begins another, in which turns granted

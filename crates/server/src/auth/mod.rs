@@ -31,6 +31,7 @@ use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
 pub(crate) use chorus_core::model::limits::TOKEN_SKEW_MS as SKEW_MS;
 use chorus_core::model::member::Member;
 use chorus_core::state::directory::Directory;
+use chorus_store::membership::Lease;
 use foreign::Foreign;
 pub(crate) use heads::check_heads_signature;
 pub(crate) use keys::{Keys, KeysError, Retired, Rotation, TurnKeyId, Unkept, write_private};
@@ -140,6 +141,8 @@ pub(crate) struct Auth {
     cache: Cache,
     foreign: Foreign,
     vault: Vault,
+    /// While it holds, no other host owns the workspace.
+    lease: Arc<Lease>,
 }
 
 impl Auth {
@@ -148,7 +151,8 @@ impl Auth {
         let vault = Vault::of(&keys.data, workspace);
         let (cache, foreign) = Default::default();
         let keys = ArcSwap::from_pointee(keys);
-        Self { workspace, workspace_id, keys, cache, foreign, vault }
+        let lease = Lease::unlimited();
+        Self { workspace, workspace_id, keys, cache, foreign, vault, lease }
     }
 
     /// Where secrets of others are kept.
@@ -159,6 +163,21 @@ impl Auth {
     /// Honours the tokens of these issuers too.
     pub(crate) fn trusting(self, issuers: &BTreeMap<String, Issuer>) -> Self {
         Self { foreign: Foreign::new(issuers), ..self }
+    }
+
+    /// Checks nobody's token once the workspace may be another host's, where it may be revoked by now.
+    pub(crate) fn leased(self, lease: Arc<Lease>) -> Self {
+        Self { lease, ..self }
+    }
+
+    fn must_be_owner(&self) -> Result<(), Refusal> {
+        match self.lease.holds() {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::Unavailable,
+                "this host may not own the workspace any more; try again in a moment",
+            )),
+        }
     }
 
     /// Checks a token of another issuer, so that [`Auth::verify`] knows it. Does nothing with the host's own, and with
@@ -192,6 +211,7 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
+        self.must_be_owner()?;
         // Before the turns: it begins like theirs, so that whoever looks for tokens finds both.
         if bearer.starts_with(callback::BEARER_PREFIX) {
             return self.verify_bearer(bearer, directory, now);
@@ -211,6 +231,7 @@ impl Auth {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Caller, Refusal> {
+        self.must_be_owner()?;
         if bearer.len() > TOKEN_BYTES {
             return Err(unauthorized("the token is too long"));
         }

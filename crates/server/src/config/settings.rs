@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::database::Database;
 use super::deadlines::Deadlines;
 use super::digest::Digest;
+use super::hosts::Hosts;
 use super::issuers::{self, Issuer};
 use super::kind::Given;
 use super::limits::Limits;
@@ -87,6 +88,7 @@ macro_rules! settings {
 settings! {
     basics: Basics,
     database: Database,
+    hosts: Hosts,
     limits: Limits,
     redaction: Redaction,
     attention: Attention,

@@ -8,16 +8,22 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::StartError;
+use super::serving::Premises;
 use crate::config::Config;
 use crate::listen::connection_limiter::ConnectionLimiter;
 use crate::listen::{Front, Times};
-use crate::services::App;
 use crate::tls::Tls;
 use crate::transport::{self, Hosts};
 
 /// A listener that has its port.
 pub(super) struct Bound {
     listener: TcpListener,
+    pub(super) reached: Reached,
+}
+
+/// Where the host is reached.
+#[derive(Clone)]
+pub(super) struct Reached {
     pub(super) addr: SocketAddr,
     /// How others reach the host: the public URL, or the address; no slash at the end.
     pub(super) url: String,
@@ -38,23 +44,24 @@ impl Bound {
         // A command beside the host sends its token over no network. With TLS it goes by the public name: the
         // certificate is for that one.
         let local = if tls { url.clone() } else { local };
-        Ok(Self { listener, addr, url, local })
+        Ok(Self { listener, reached: Reached { addr, url, local } })
     }
 
     /// Serves requests until `stopped` says so.
     pub(super) fn serve(
         self,
-        config: &Config,
-        app: &Arc<App>,
+        premises: &Premises,
         tls: Option<Arc<Tls>>,
         stopped: watch::Receiver<bool>,
     ) -> JoinHandle<()> {
-        let hosts = Hosts::new(self.addr, config.public_url.as_deref());
-        let metrics = app.shared.metrics.clone();
+        let (config, metrics) = (&premises.config, premises.metrics.clone());
+        let Reached { addr, url, .. } = &self.reached;
+        let hosts = Hosts::new(*addr, config.public_url.as_deref());
         let seats = ConnectionLimiter::new(&config.settings.limits, metrics.clone());
         let connections = seats.all();
+        let cluster = premises.cluster.clone();
         let front = Front {
-            router: transport::router(app.clone(), hosts, stopped.clone()),
+            router: transport::entry(cluster, hosts, url, metrics.clone(), stopped.clone()),
             full: transport::no_place,
             tls,
             seats,
@@ -62,8 +69,7 @@ impl Bound {
             metrics,
         };
         let server = tokio::spawn(front.serve(self.listener, stopped));
-        let workspace = &*app.shared.workspace_id;
-        tracing::info!(addr = %self.addr, url = self.url, workspace, connections, "the host is up");
+        tracing::info!(%addr, url, connections, "the host is up");
         server
     }
 }

@@ -1,5 +1,6 @@
 //! What is checked of the settings before a start makes anything.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_core::model::ids::Uid;
@@ -16,17 +17,18 @@ use crate::traces::Traces;
 /// Settings that were read and found good.
 pub(super) struct Checked {
     pub(super) storage: Storage,
+    pub(super) traces: Arc<Traces>,
     pub(super) tls: Option<Arc<Tls>>,
 }
 
 /// What the engine is started with.
 pub(super) struct Storage {
-    pub(super) traces: Arc<Traces>,
     /// The authorities that endpoints are checked against, beside those of the system.
     pub(super) roots: Vec<CertificateDer<'static>>,
     /// PostgreSQL; none is the file in the data folder.
     pub(super) database: Option<Arc<Address>>,
     pub(super) keys: Unkept,
+    pub(super) key_folder: PathBuf,
     pub(super) id_generator: IdGenerator,
     /// The workspace's, where it is made now.
     pub(super) uid: Uid,
@@ -35,15 +37,8 @@ pub(super) struct Storage {
 impl Checked {
     pub(super) fn of(config: &Config) -> Result<Self, StartError> {
         let settings = &config.settings;
-        let traces = Traces::open(&settings.otlp).map_err(StartError::Traces)?;
-        let roots = settings.webhook.roots.as_deref().map(tls::roots).transpose();
-        let roots = roots.map_err(StartError::Roots)?.unwrap_or_default();
-        let id_generator = IdGenerator::default();
-        let uid = id_generator.uid(config.clock.now()).map_err(StartError::First)?;
-        let database = config.database.as_deref().map(Address::read).transpose();
-        let database = database.map_err(StartError::Address)?.map(Arc::new);
-        let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
-        first::must_be_whole(&config.data, &key_folder, database.is_none())?;
+        let traces = Arc::new(Traces::open(&settings.otlp).map_err(StartError::Traces)?);
+        let storage = Storage::of(config)?;
         let tls = match (&settings.tls.cert, &settings.tls.key) {
             (Some(cert), Some(key)) => {
                 let files = Files { cert: cert.clone(), key: key.clone() };
@@ -51,10 +46,22 @@ impl Checked {
             }
             _ => None,
         };
+        Ok(Self { storage, traces, tls })
+    }
+}
+
+impl Storage {
+    pub(super) fn of(config: &Config) -> Result<Self, StartError> {
+        let roots = config.settings.webhook.roots.as_deref().map(tls::roots).transpose();
+        let roots = roots.map_err(StartError::Roots)?.unwrap_or_default();
+        let id_generator = IdGenerator::default();
+        let uid = id_generator.uid(config.clock.now()).map_err(StartError::First)?;
+        let database = config.database.as_deref().map(Address::read).transpose();
+        let database = database.map_err(StartError::Address)?.map(Arc::new);
+        let key_folder = config.keys.clone().unwrap_or_else(|| config.data.join("keys"));
+        first::must_be_whole(&config.data, &key_folder, database.is_none())?;
         let keys = Keys::read(&key_folder).map_err(StartError::Keys)?;
-        let traces = Arc::new(traces);
-        let storage = Storage { traces, roots, database, keys, id_generator, uid };
-        Ok(Self { storage, tls })
+        Ok(Self { roots, database, keys, key_folder, id_generator, uid })
     }
 }
 

@@ -8,13 +8,14 @@ use arc_swap::ArcSwap;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::ids::Prefix;
 use chorus_store::db::Error;
+use chorus_store::membership::{Epoch, Lease, Membership};
 use chorus_store::search::{Index, Search};
 use chorus_store::{OpenError, Options, Readers, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::bound::Bound;
 use super::checked::Storage;
+use super::serving::Premises;
 use super::{OPERATOR_FILE, StartError, first};
 use crate::auth::Auth;
 use crate::config::Config;
@@ -57,15 +58,17 @@ pub(super) struct Pending {
 
 impl Engine {
     pub(super) fn start(
-        config: &Config,
+        premises: &Premises,
         storage: Storage,
-        bound: &Bound,
+        epoch: Option<Epoch>,
     ) -> Result<(Self, Pending), StartError> {
+        let Premises { config, reached, metrics, traces, cluster, .. } = premises;
         let settings = &config.settings;
         let webhooks =
-            Webhooks::open(&settings.webhook, &storage.roots, (bound.addr.ip(), &bound.url))
+            Webhooks::open(&settings.webhook, &storage.roots, (reached.addr.ip(), &reached.url))
                 .map_err(StartError::Egress)?;
-        let options = options(config, &storage);
+        let options =
+            Options { owned: epoch, folder: premises.folder.clone(), ..options(config, &storage) };
         let place = options.place();
         let (store, keys) = first::open(options, storage.keys)?;
         // What a backup that was interrupted has left. The folder is ours alone now.
@@ -74,7 +77,8 @@ impl Engine {
         let workspace_name = store.tenant().name.to_string();
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
         let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
-        let metrics = reported(&store);
+        report(metrics, &store);
+        let lease = cluster.membership().map_or_else(Lease::unlimited, Membership::lease);
         let gone = Arc::new(ErasedEvents::default());
         let (connections, channel_count) = (Arc::<Connections>::default(), Arc::default());
         let (sink, batches, overflowed) =
@@ -105,16 +109,19 @@ impl Engine {
             connections: connections.clone(),
             feed: feed.clone(),
             metrics: metrics.clone(),
-            traces: storage.traces.clone(),
+            traces: traces.clone(),
             workspace_id: workspace_id.clone(),
         };
         let dispatcher = tokio::spawn(dispatcher.run());
         let app = Arc::new(App::new(Shared {
-            auth: Arc::new(Auth::new(workspace, keys).trusting(&settings.issuers)),
+            auth: Arc::new(
+                Auth::new(workspace, keys).trusting(&settings.issuers).leased(lease.clone()),
+            ),
             body_time: Duration::from_secs(settings.limits.body_seconds),
             budgets: settings.budget.budgets(),
             channel_count,
             clock: Arc::new(HostClock::new(config.clock.clone())),
+            cluster: cluster.clone(),
             connections,
             data: config.data.as_path().into(),
             directory,
@@ -126,11 +133,12 @@ impl Engine {
             hiring,
             id_generator: Arc::new(storage.id_generator),
             limits: Arc::new(Limits::new(&settings.limits)),
+            lease,
             lists,
-            metrics,
+            metrics: metrics.clone(),
             pace: config.pace,
             place,
-            public_url: bound.url.as_str().into(),
+            public_url: reached.url.as_str().into(),
             quotas: Arc::new(Quotas::new(&settings.limits)),
             readers,
             redactor: Arc::new(settings.redaction.redactor()),
@@ -145,7 +153,7 @@ impl Engine {
                 settings.threads.summary_command.clone(),
                 settings.threads.summary_timeout.0,
             )),
-            traces: storage.traces,
+            traces: traces.clone(),
             typing: Default::default(),
             webhooks: Arc::new(webhooks),
             workspace_id,
@@ -180,14 +188,12 @@ fn options(config: &Config, storage: &Storage) -> Options {
     }
 }
 
-/// Metrics that begin with what was repaired when the store was opened.
-fn reported(store: &Store) -> Arc<Metrics> {
-    let metrics = Arc::new(Metrics::default());
+/// Counts and tells what was repaired when the store was opened.
+fn report(metrics: &Metrics, store: &Store) {
     for repair in store.repairs() {
         metrics.repaired(repair.part);
         tracing::warn!(part = repair.part.name(), "mended at the start: {repair}");
     }
-    metrics
 }
 
 fn count(channels: &ChannelCount, readers: &Readers, config: &Config) -> Result<(), Error> {

@@ -58,6 +58,16 @@ pub(super) fn must_be_whole(
     Ok(())
 }
 
+/// What is said of a host whose keys are not those of the others on its database.
+pub(super) fn other_keys(keys: &Path) -> String {
+    format!(
+        "the hosts of this database sign with other keys than those in {}; copy the files {} of one of them \
+         there, and sealing.key if it has that, or name their folder with --keys, and start again",
+        keys.display(),
+        Keys::FILES.join(" and ")
+    )
+}
+
 /// Opens the place with the keys that were read. New keys are kept once the place has taken them. A start that is refused
 /// leaves nothing in a folder that had nothing.
 pub(super) fn open(options: Options, keys: Unkept) -> Result<(Store, Keys), StartError> {

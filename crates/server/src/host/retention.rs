@@ -31,7 +31,9 @@ pub(super) async fn keep(app: Arc<App>, every: i64, mut stopped: watch::Receiver
 impl Running {
     /// Drops what is old by now, without waiting for its time; for clocks that are set by hand.
     pub async fn drop_old(&self) {
-        keep_house(&self.app).await;
+        if let Some(serving) = self.serving() {
+            keep_house(&serving.app).await;
+        }
     }
 }
 

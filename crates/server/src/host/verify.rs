@@ -11,8 +11,6 @@ use chorus_store::Readers;
 use chorus_store::verify::Walk;
 use tokio::sync::watch;
 
-use super::Running;
-
 /// Events of one step: a few milliseconds.
 const EVENTS: usize = 250;
 /// What it rests after a step, in lengths of that step.
@@ -24,7 +22,6 @@ const AGAIN: Duration = Duration::from_secs(24 * 3_600);
 pub(super) struct Verifier {
     thread: JoinHandle<()>,
     _stop: Sender<()>,
-    /// How often it has come to the end of all logs.
     rounds: watch::Receiver<u64>,
 }
 
@@ -41,6 +38,11 @@ impl Verifier {
             }
         })?;
         Ok(Self { thread, _stop: stop, rounds })
+    }
+
+    /// How often it has come to the end of all logs.
+    pub(super) fn rounds(&self) -> watch::Receiver<u64> {
+        self.rounds.clone()
     }
 
     /// Ends it; over when the thread is to be waited for.
@@ -82,13 +84,4 @@ fn round(readers: &Readers, stopped: &Receiver<()>) -> bool {
 /// False when the host stops.
 fn rest(stopped: &Receiver<()>, long: Duration) -> bool {
     stopped.recv_timeout(long) == Err(RecvTimeoutError::Timeout)
-}
-
-impl Running {
-    /// Waits until all logs were walked since the start, for tests.
-    #[doc(hidden)]
-    pub async fn verified(&self) {
-        // It fails when the thread has ended, and then there is nothing to wait for.
-        let _ = self.verifier.rounds.clone().wait_for(|rounds| *rounds > 0).await;
-    }
 }

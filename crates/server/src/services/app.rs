@@ -183,7 +183,7 @@ services! {
     }
     tokens: TokenService {
         services: audit, commands;
-        shared: auth, clock, connections, directory, id_generator, feed;
+        shared: auth, clock, cluster, connections, directory, id_generator, feed;
         new: rotating;
     }
     members: MemberService {

@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use chorus_core::model::budget::Budgets;
 use chorus_core::model::flow;
 use chorus_core::state::directory::Directory;
+use chorus_store::membership::Lease;
 use chorus_store::{Place, Readers, Writer};
 use chorus_wire::tool::Tool;
 use tokio::sync::watch;
@@ -21,6 +22,7 @@ use super::quotas::Quotas;
 use super::retention::Rules;
 use super::search::Searching;
 use crate::auth::Auth;
+use crate::cluster::Cluster;
 use crate::config::Pace;
 use crate::dispatch::channel_count::ChannelCount;
 use crate::dispatch::connections::Connections;
@@ -43,6 +45,8 @@ pub(crate) struct Shared {
     /// How many channels there are.
     pub(crate) channel_count: Arc<ChannelCount>,
     pub(crate) clock: Arc<HostClock>,
+    /// The hosts of the database.
+    pub(crate) cluster: Arc<Cluster>,
     pub(crate) connections: Arc<Connections>,
     /// The data folder, where a backup is made.
     pub(crate) data: Arc<Path>,
@@ -59,6 +63,8 @@ pub(crate) struct Shared {
     /// How agents are hired here.
     pub(crate) hiring: Arc<Hiring>,
     pub(crate) id_generator: Arc<IdGenerator>,
+    /// Until when this host may answer without looking whether it owns the workspace.
+    pub(crate) lease: Arc<Lease>,
     pub(crate) limits: Arc<Limits>,
     /// Changes when the list of channels and threads may be another for somebody; over when the host stops.
     pub(crate) lists: watch::Receiver<()>,

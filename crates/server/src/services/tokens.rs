@@ -24,6 +24,7 @@ use super::clock::HostClock;
 use super::commands::Commands;
 use super::{IdGenerator, ids};
 use crate::auth::{Auth, Caller, Issued, LONGEST_TTL_S, Parent, SKEW_MS, Use};
+use crate::cluster::Cluster;
 use crate::dispatch::connections::Connections;
 use crate::dispatch::feed::Feed;
 use crate::view;
@@ -54,6 +55,7 @@ pub(crate) struct TokenService {
     pub(super) id_generator: Arc<IdGenerator>,
     pub(super) feed: Arc<Feed>,
     pub(super) rotating: tokio::sync::RwLock<()>,
+    pub(super) cluster: Arc<Cluster>,
 }
 
 impl TokenService {
@@ -185,6 +187,14 @@ impl TokenService {
         let failed = |why: String| Refusal::new(Code::Unavailable, why);
         let rotation = self.auth.rotation(last.plus(SKEW_MS), now);
         let rotation = rotation.map_err(|e| failed(e.to_string()))?;
+        let agreed = self.cluster.rekey(&rotation.fingerprint(), rotation.peer_secret()).await;
+        if !agreed.map_err(|e| failed(e.to_string()))? {
+            return Err(Refusal::new(
+                Code::Conflict,
+                "other hosts share the database, and would not know the new key; stop all but one, rotate, copy the \
+                 keys folder to the others, and start them again",
+            ));
+        }
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
         // Before anything that can break off: who works on something goes on with another token.

@@ -74,8 +74,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
     metrics.connections.set(app.shared.connections.len() as i64);
     metrics.lost_lines.set(logging::lost() as i64);
     metrics.followers.set(app.shared.feed.followers() as i64);
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
+    metrics.answer()
 }
 
 async fn front(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refused> {

@@ -21,6 +21,7 @@ use super::app::Keeps;
 use super::browser::Browser;
 use super::refused::{Refused, RefusedWith};
 use super::request;
+use crate::cluster::forward::Forwarded;
 use crate::services::App;
 use crate::services::drain::Drain;
 use crate::traces;
@@ -119,7 +120,7 @@ impl Hosts {
         !is_public && called == Some(from)
     }
 
-    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let refused = |why: &str| Err(Refusal::new(Code::Forbidden, why));
         // Two of them mean one host to a proxy and another here.
         if headers.get_all(header::HOST).iter().count() > 1 {
@@ -183,7 +184,11 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     let from = peer.map(|peer| app.shared.limits.origin(peer, request.headers()));
     let limited =
         from.map_or(Ok(()), |from| app.shared.limits.request(from, now)).map_err(Refused::from);
-    let checked = guard.hosts.check(request.uri(), request.headers()).map_err(Refused::from);
+    // What another host passes on was asked of that one, under its names.
+    let checked = match request.extensions().get::<Forwarded>() {
+        Some(Forwarded) => Ok(()),
+        None => guard.hosts.check(request.uri(), request.headers()).map_err(Refused::from),
+    };
     let entered = entered.map_err(Refused::from);
     let mut response = match limited.and(checked).and(entered) {
         Ok(_under_way) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {

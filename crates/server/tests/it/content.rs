@@ -306,7 +306,7 @@ async fn a_small_picture_that_cannot_be_kept_is_served_all_the_same() {
     damage(folder.path(), "UPDATE blob SET thumbnail = NULL WHERE workspace = 1");
     let host = TestHost::open_in(folder, START).await;
     // Nothing can be written any more.
-    host.running.writer.stop();
+    host.running.serving().unwrap().writer.stop();
     for _ in 0..2 {
         let small = host.request(Method::GET, &path).bearer_auth(&ann).send().await.unwrap();
         let kind = small.headers()["content-type"].to_str().unwrap();

@@ -88,7 +88,7 @@ async fn damaged_room_is_refused_alone_and_fails_no_batch() {
     let sql = "UPDATE event SET body = hash";
     let (host, [room, other], [said, _]) = damaged(sql).await;
     let (ann, op) = (host.token("ann").await, host.operator());
-    let split = host.running.writer.stats().split;
+    let split = host.running.serving().unwrap().writer.stats().split;
     let post = |room: &str, n: usize| {
         let new = json!({"conversation": room, "text": "hello", "idempotency_key": format!("{room} {n}")});
         let (host, token) = (&host, if n.is_multiple_of(2) { &ann } else { &op });
@@ -106,7 +106,11 @@ async fn damaged_room_is_refused_alone_and_fails_no_batch() {
     here.into_iter().for_each(unavailable);
     reacted.into_iter().for_each(unavailable);
     there.into_iter().for_each(|posted| drop(posted.ok()));
-    assert_eq!(host.running.writer.stats().split, split, "no batch was run one by one");
+    assert_eq!(
+        host.running.serving().unwrap().writer.stats().split,
+        split,
+        "no batch was run one by one"
+    );
 }
 
 // covers: OPS-449

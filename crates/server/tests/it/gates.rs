@@ -92,13 +92,13 @@ async fn a_start_that_is_refused_leaves_nothing() {
     Host::start(tls).await.err().unwrap();
     assert!(!data.exists());
 
-    // A database that another host has.
+    // Another host's database, whose keys are others.
     let url = chorus_cluster::schema().unwrap();
     let set = |config: &mut chorus_server::Config| config.database = Some(url.clone());
     let one = TestHost::open_with(tempfile::tempdir().unwrap(), START, set).await;
     let other = chorus_server::Config { database: Some(url.clone()), ..config() };
     let why = Host::start(other).await.err().unwrap().to_string();
-    assert!(why.contains("in use by another running host"), "{why}");
+    assert!(why.contains("sign with other keys"), "{why}");
     assert!(!data.exists());
     one.running.stop().await;
 }

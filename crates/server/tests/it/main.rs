@@ -27,6 +27,7 @@ mod examples;
 mod feed;
 mod files;
 mod gates;
+mod hosts;
 mod identity;
 mod inboxes;
 mod index;

@@ -16,6 +16,8 @@ pub enum Error {
     /// The connection is lost. A transaction in progress was rolled back, except that the fate of a
     /// commit in progress is unknown until `Db::recover` determines it.
     Lost(String),
+    /// Another host has taken the workspace. The transaction was rolled back completely.
+    Fenced(String),
     /// A row that no version of this program writes.
     Corrupt(String),
 }
@@ -32,6 +34,7 @@ impl fmt::Display for Error {
             Self::Engine(why) => write!(f, "the database failed: {why}"),
             Self::Full(why) => write!(f, "the disk is full: {why}"),
             Self::Lost(why) => write!(f, "the database cannot be reached: {why}"),
+            Self::Fenced(why) => write!(f, "another host has taken the workspace: {why}"),
             Self::Corrupt(what) => write!(f, "the database is damaged: {what}"),
         }
     }

@@ -2,6 +2,7 @@
 //! in every PostgreSQL program.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -118,6 +119,28 @@ impl Address {
         }
         let tls = tls(&mut config, &ssl, variable)?;
         Ok(Self { config, tls })
+    }
+}
+
+impl Address {
+    /// The address of this machine from which it reaches the database, where others that use the
+    /// database reach it most likely. Nothing is sent to find it.
+    pub fn nearest_ip(&self) -> IpAddr {
+        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let ports = self.config.get_ports();
+        let port = ports.first().copied().unwrap_or(5432);
+        let Some(Host::Tcp(name)) = self.config.get_hosts().first() else { return local };
+        let connected = || {
+            let at = (name.as_str(), port).to_socket_addrs().ok()?.next()?;
+            let any: IpAddr = match at.is_ipv4() {
+                true => Ipv4Addr::UNSPECIFIED.into(),
+                false => Ipv6Addr::UNSPECIFIED.into(),
+            };
+            let socket = UdpSocket::bind((any, 0)).ok()?;
+            socket.connect(at).ok()?;
+            Some(socket.local_addr().ok()?.ip())
+        };
+        connected().unwrap_or(local)
     }
 }
 

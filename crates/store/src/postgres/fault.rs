@@ -12,6 +12,8 @@ pub(super) fn statement(error: &tokio_postgres::Error) -> Error {
     if let Some(found) = error.as_db_error() {
         let why = said(found);
         return match *found.code() {
+            // The statement that checks the epoch divides by the number of rows that have it.
+            SqlState::DIVISION_BY_ZERO => Error::Fenced("its epoch has passed".to_owned()),
             SqlState::DISK_FULL => Error::Full(why),
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Error::Corrupt(why),
             ref code if ends_connection(code) => Error::Lost(why),

@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, RowStream, SimpleQueryMessage, Statement};
 
 use super::address::Address;
 use super::thread::{handle, wait};
@@ -18,8 +21,10 @@ use crate::db::{Error, Result, RowChange, Sync, TRACE};
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// An exclusive writer.
+    /// Writes of the workspace's owner.
     Write(Sync),
+    /// A host's membership: short statements, each at once.
+    Member,
     /// Interactive reads.
     Read,
     /// Reads of everything, for a doctor or an export.
@@ -30,6 +35,11 @@ pub(super) enum Use {
 const STATEMENT: Duration = Duration::from_secs(30);
 /// Longest time that a read of everything, or a migration, may take to answer.
 const LONG: Duration = Duration::from_secs(3_600);
+/// Longest time that a statement of a host's membership may take: less than a lease.
+const SHORT: Duration = Duration::from_secs(2);
+/// Longest time that a writer may leave a transaction idle: less than a lease, so that whoever takes
+/// over from a host that stands still does not wait for its locks.
+const IDLE: Duration = Duration::from_secs(2);
 /// How much longer than the server this program waits for an answer.
 const GRACE: Duration = Duration::from_secs(5);
 /// Oldest version that is known to have all features used (`pg_current_xact_id`, HOT pruning of
@@ -38,15 +48,22 @@ const VERSION: i32 = 13;
 
 pub(super) struct Link {
     pub(super) client: Client,
+    what: Use,
+    /// A pooler gives each transaction another connection to the server, so that nothing may be
+    /// kept on one between two of them.
+    pub(super) pooled: bool,
     prepared: RefCell<HashMap<String, Statement>>,
-    /// Prepared statements that change many rows of a table.
-    pub(super) arrays: RefCell<HashMap<(&'static str, RowChange), Statement>>,
+    /// Statements that change many rows of a table.
+    pub(super) arrays: RefCell<HashMap<(&'static str, RowChange), String>>,
+    /// The types of columns, by table.
+    pub(super) types: RefCell<HashMap<String, HashMap<String, String>>>,
     /// How long an answer may take.
     limit: Duration,
-    /// The server process of this connection and its start time. Together they identify it, so that
-    /// it can be terminated and no other.
-    pub(super) backend: (i32, String),
 }
+
+/// A setting that reaches the server only with the connection's start. A pooler refuses or drops
+/// it.
+const DIRECT: &str = "-c chorus.direct=on";
 
 /// How long a writer waits for reconnecting, during which everybody waits.
 const MOMENT: Duration = Duration::from_millis(250);
@@ -83,41 +100,32 @@ impl Link {
         if config.get_application_name().is_none() {
             config.application_name(match what {
                 Use::Write(_) => "chorus writer",
+                Use::Member => "chorus member",
                 Use::Read => "chorus reader",
                 Use::Examine => "chorus",
             });
         }
-        let patience = config.get_connect_timeout().copied().unwrap_or_default() + GRACE;
-        let encrypted = match config.get_ssl_mode() {
-            SslMode::Disable => None,
-            _ => Some(tls::connector(&address.tls)?),
+        let mut direct = config.clone();
+        let own = config.get_options().unwrap_or_default();
+        direct.options(format!("{own} {DIRECT}").trim());
+        let client = match connect(&direct, address)? {
+            Err(why) if refuses_options(&why) => connect(&config, address)?,
+            made => made,
         };
-        let connected = handle()?.spawn(async move {
-            Ok::<_, tokio_postgres::Error>(match encrypted {
-                None => {
-                    let (client, connection) = config.connect(NoTls).await?;
-                    tokio::spawn(connection);
-                    client
-                }
-                Some(tls) => {
-                    let (client, connection) = config.connect(tls).await?;
-                    tokio::spawn(connection);
-                    client
-                }
-            })
-        });
-        let client = match wait(connected, patience) {
-            None => return Err(Error::Lost("it does not answer".to_owned())),
-            Some(Err(_)) => return Err(Error::Lost("connecting was given up".to_owned())),
-            Some(Ok(Err(why))) => return Err(fault::connecting(&why, address)),
-            Some(Ok(Ok(client))) => client,
+        let client = client.map_err(|why| fault::connecting(&why, address))?;
+        let mut link = Self {
+            client,
+            what,
+            pooled: false,
+            prepared: RefCell::default(),
+            arrays: RefCell::default(),
+            types: RefCell::default(),
+            limit: limit(what) + GRACE,
         };
-        let limit = if what == Use::Examine { LONG } else { STATEMENT } + GRACE;
-        let backend = (0, String::new());
-        let (prepared, arrays) = (RefCell::default(), RefCell::default());
-        let mut link = Self { client, prepared, arrays, limit, backend };
-        link.run(&settings(what))?;
         link.look()?;
+        if !link.pooled {
+            link.run(&settings(what, false))?;
+        }
         Ok(link)
     }
 
@@ -137,6 +145,49 @@ impl Link {
         self.wait(self.client.batch_execute(sql))
     }
 
+    /// The statement that begins a transaction, with the settings that hold for it alone.
+    pub(super) fn begin(&self, how: &str) -> String {
+        if self.pooled { format!("{how};{}", settings(self.what, true)) } else { how.to_owned() }
+    }
+
+    /// Runs a statement; behind a pooler without a name, which the next connection would not know.
+    /// It is sent when the future is first polled.
+    pub(super) fn query<'a>(
+        &'a self,
+        sql: &'a str,
+        values: Vec<Typed<'a>>,
+    ) -> Result<impl Future<Output = Answer<RowStream>> + 'a> {
+        let statement = if self.pooled { None } else { Some(self.prepare(sql)?) };
+        Ok(async move {
+            match statement {
+                Some(statement) => {
+                    let values = values.into_iter().map(|(value, _)| value);
+                    self.client.query_raw(&statement, values).await
+                }
+                None => {
+                    tracing::trace!(target: TRACE, sql);
+                    self.client.query_typed_raw(sql, values).await
+                }
+            }
+        })
+    }
+
+    /// As [`Link::query`], for the number of changed rows.
+    pub(super) fn execute<'a>(
+        &'a self,
+        sql: &'a str,
+        values: Vec<Typed<'a>>,
+    ) -> Result<impl Future<Output = Answer<u64>> + 'a> {
+        let sent = self.query(sql, values)?;
+        Ok(async move {
+            let mut rows = pin!(sent.await?);
+            while let Some(row) = rows.next().await {
+                row?;
+            }
+            Ok(rows.rows_affected().unwrap_or(0))
+        })
+    }
+
     /// The prepared statement of this text.
     pub(super) fn prepare(&self, sql: &str) -> Result<Statement> {
         if let Some(known) = self.prepared.borrow().get(sql) {
@@ -148,15 +199,27 @@ impl Link {
         Ok(statement)
     }
 
-    /// Whether this server is supported.
+    /// What answers, and whether it is supported.
     fn look(&mut self) -> Result<()> {
-        let sql = "SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
-            pg_backend_pid(), (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid())";
-        let row = self.wait(self.client.query_one(sql, &[]))?;
-        let read = |why: tokio_postgres::Error| fault::statement(&why);
-        let encoding: String = row.try_get(0).map_err(read)?;
-        let version: i32 = row.try_get::<_, i32>(1).map_err(read)? / 10_000;
-        self.backend = (row.try_get(2).map_err(read)?, row.try_get(3).map_err(read)?);
+        let sql =
+            "SELECT current_setting('server_encoding'), current_setting('server_version_num'),
+            current_setting('chorus.direct', true)";
+        // Messages of their own, as those of a transaction are.
+        let rows = self.run("BEGIN").and_then(|()| self.wait(self.client.simple_query(sql)));
+        let rows = rows.and_then(|rows| self.run("COMMIT").map(|()| rows));
+        let rows = rows.map_err(|why| match why.to_string() {
+            words if words.contains("statement pooling") => Error::Engine(format!(
+                "{words}; let the pooler pool transactions (pool_mode = transaction) or sessions"
+            )),
+            _ => why,
+        })?;
+        let row = rows.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let word = |column: usize| row.and_then(|row| row.get(column)).unwrap_or_default();
+        let (encoding, version) = (word(0), word(1).parse::<i32>().unwrap_or(0) / 10_000);
+        self.pooled = word(2) != "on";
         if encoding != "UTF8" {
             return Err(Error::Engine(format!(
                 "its encoding is {encoding} and must be UTF8; make one with createdb -E UTF8 -T template0"
@@ -171,38 +234,90 @@ impl Link {
     }
 }
 
-/// Every statement reaches its rows by a key, so the right plan is known without statistics.
-/// Alternatives that a planner might choose because of outdated statistics are disabled.
-fn settings(what: Use) -> String {
-    let mut settings = "SET client_min_messages = warning; SET jit = off; SET enable_seqscan = off;
-        SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-        SET plan_cache_mode = force_generic_plan;"
-        .to_owned();
-    if what != Use::Examine {
-        let ms = STATEMENT.as_millis();
-        settings.push_str(&format!("SET statement_timeout = {ms}; SET lock_timeout = {ms};"));
-    }
-    let idle = match what {
-        Use::Write(_) | Use::Read => Some(STATEMENT * 2),
-        Use::Examine => None,
+/// A parameter, with its type for a statement without a name.
+pub(super) type Typed<'a> = (&'a (dyn ToSql + std::marker::Sync), Type);
+
+pub(super) type Answer<T> = std::result::Result<T, tokio_postgres::Error>;
+
+/// Connects, within the time that the address gives.
+fn connect(config: &Config, address: &Address) -> Result<Answer<Client>> {
+    let patience = config.get_connect_timeout().copied().unwrap_or_default() + GRACE;
+    let encrypted = match config.get_ssl_mode() {
+        SslMode::Disable => None,
+        _ => Some(tls::connector(&address.tls)?),
     };
-    if let Some(idle) = idle.map(|idle| idle.as_millis()) {
-        settings.push_str(&format!("SET idle_in_transaction_session_timeout = {idle};"));
+    let config = config.clone();
+    let connected = handle()?.spawn(async move {
+        Ok::<_, tokio_postgres::Error>(match encrypted {
+            None => {
+                let (client, connection) = config.connect(NoTls).await?;
+                tokio::spawn(connection);
+                client
+            }
+            Some(tls) => {
+                let (client, connection) = config.connect(tls).await?;
+                tokio::spawn(connection);
+                client
+            }
+        })
+    });
+    match wait(connected, patience) {
+        None => Err(Error::Lost("it does not answer".to_owned())),
+        Some(Err(_)) => Err(Error::Lost("connecting was given up".to_owned())),
+        Some(Ok(made)) => Ok(made),
     }
-    if matches!(what, Use::Write(_)) {
-        // The lock of a machine that disappeared is released after this time.
-        settings.push_str(
-            "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;",
-        );
+}
+
+/// Whether a pooler refuses settings at the start of a connection.
+fn refuses_options(why: &tokio_postgres::Error) -> bool {
+    why.as_db_error().is_some_and(|found| found.message().contains("startup parameter"))
+}
+
+/// Longest time that a statement may take.
+fn limit(what: Use) -> Duration {
+    match what {
+        Use::Examine => LONG,
+        Use::Member => SHORT,
+        Use::Write(_) | Use::Read => STATEMENT,
+    }
+}
+
+/// What holds on a connection, or for one transaction on it. Every statement reaches its rows by a
+/// key, so the right plan is known without statistics. Alternatives that a planner might choose
+/// because of outdated statistics are disabled.
+fn settings(what: Use, local: bool) -> String {
+    let ms = |time: Duration| time.as_millis().to_string();
+    let mut all = vec![
+        ("client_min_messages", "warning".to_owned()),
+        ("jit", "off".to_owned()),
+        ("enable_seqscan", "off".to_owned()),
+        ("enable_bitmapscan", "off".to_owned()),
+        ("enable_hashjoin", "off".to_owned()),
+        ("enable_mergejoin", "off".to_owned()),
+        ("plan_cache_mode", "force_generic_plan".to_owned()),
+    ];
+    if what != Use::Examine {
+        all.push(("statement_timeout", ms(limit(what))));
+        all.push(("lock_timeout", ms(limit(what))));
     }
     match what {
+        Use::Write(_) => all.push(("idle_in_transaction_session_timeout", ms(IDLE))),
+        Use::Read | Use::Member => {
+            all.push(("idle_in_transaction_session_timeout", ms(STATEMENT * 2)));
+        }
+        Use::Examine => {}
+    }
+    let set = if local { "SET LOCAL" } else { "SET" };
+    let mut settings: String =
+        all.into_iter().map(|(name, value)| format!("{set} {name} = {value};")).collect();
+    match what {
         // A server may be configured to answer before syncing.
-        Use::Write(how) if how != Sync::DangerousNormal => settings.push_str(
-            "SELECT set_config('synchronous_commit', 'on', false)
-                WHERE current_setting('synchronous_commit') = 'off';",
-        ),
-        Use::Write(_) => settings.push_str("SET synchronous_commit = off;"),
-        Use::Read | Use::Examine => {}
+        Use::Write(how) if how != Sync::DangerousNormal => settings.push_str(&format!(
+            "SELECT set_config('synchronous_commit', 'on', {local})
+                WHERE current_setting('synchronous_commit') = 'off';"
+        )),
+        Use::Write(_) => settings.push_str(&format!("{set} synchronous_commit = off;")),
+        Use::Member | Use::Read | Use::Examine => {}
     }
     settings
 }

@@ -1,12 +1,14 @@
-//! PostgreSQL as an engine: a database on a server.
+//! PostgreSQL as an engine: a database on a server, which several hosts may share.
 //!
 //! Invariant: a batch's changes are buffered, one row per key, and written with one statement per
 //! table before anything is read and before the commit ([`Db::flush`]). Statements are pipelined: a
-//! batch takes two round trips, for its rows and its commit. If the answer to a commit is lost, its
-//! fate is looked up by its transaction id (design section 3, "The store").
+//! batch takes two round trips, for its rows and its commit (design section 3, "The store").
 //!
-//! A writer has the database exclusively: an advisory lock of its connection says so, and ends with
-//! that connection.
+//! A writer is the workspace's owner in one epoch. Each of its transactions ends with a statement
+//! that checks the epoch and counts the transaction, in the message that commits it: an owner that
+//! was replaced commits nothing, and holds no lock while the message is under way. The count also
+//! tells what became of a commit whose answer was lost. Nothing is kept on a connection between two
+//! transactions, so that a pooler may stand in between (`link`).
 
 mod address;
 mod buffer;
@@ -23,14 +25,14 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use address::{Address, AddressError};
 use buffer::Buffer;
-use link::{Dialing, Link, Use};
-use tokio_postgres::types::ToSql;
+use link::{Dialing, Link, Typed, Use};
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
+use crate::membership::{self, Epoch, JoinError, Joining, Membership};
 
 /// One connection to the database.
 pub struct Postgres {
@@ -47,10 +49,19 @@ pub struct Postgres {
     /// Rows are being read: the connection is not free for another statement.
     showing: Cell<bool>,
     buffer: RefCell<Buffer>,
-    /// The id of the write transaction, once it has written.
-    number: RefCell<Option<String>>,
-    /// The id of a commit whose answer was lost.
-    unknown: RefCell<Option<String>>,
+    /// What this connection writes as the owner of.
+    owned: Option<Owned>,
+}
+
+/// The workspace that a connection writes.
+struct Owned {
+    epoch: Epoch,
+    /// The number of the last transaction that was committed.
+    batch: Cell<u64>,
+    /// A commit whose answer was lost.
+    unknown: Cell<bool>,
+    /// Renews the lease of a program that is no host.
+    _membership: Option<Membership>,
 }
 
 /// The state of the transaction. It begins with its first statement, in the same message.
@@ -64,36 +75,70 @@ enum State {
 const WRITING: &str = "BEGIN";
 const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// The lock of a database's writer: this is the first number, the schema's is the second.
-const LOCK: i32 = 0x0c40_5a05;
-
-/// How long the server may take to notice that a writer with the lock has ended, and how often to
-/// check.
-const LET_GO: Duration = Duration::from_secs(3);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How long a program that is no host waits for an answer about its lease.
+const GIVE_UP: Duration = Duration::from_secs(30);
+/// How often it is looked whether the workspace can be had.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 impl Postgres {
-    /// An exclusive write connection. Refused while another writer has the database.
+    /// The connection of a workspace's owner.
+    pub fn owner(address: &Arc<Address>, sync: Sync, epoch: Epoch) -> Result<Self> {
+        Self::owned(address, sync, epoch, None)
+    }
+
+    /// Owns the workspace as long as this lives, for a program that is no host. Refused while a
+    /// host has it.
     pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
-        let this = Self::open(address, Use::Write(sync))?;
-        let until = Instant::now() + LET_GO;
-        while !this.try_exclusive()? {
-            if Instant::now() >= until {
+        let joining = Joining {
+            peer: String::new(),
+            url: String::new(),
+            keys: Vec::new(),
+            lease: membership::LEASE,
+        };
+        let membership = Membership::join(address, joining).map_err(|why| match why {
+            JoinError::Database(why) => why,
+            JoinError::OtherKeys => Error::Engine("other hosts have other keys".to_owned()),
+        })?;
+        let mut left = None;
+        loop {
+            let taken = thread::wait(membership.take(membership::WORKSPACE), GIVE_UP);
+            let gone = || Error::Lost("the lease has ended".to_owned());
+            if let Some(epoch) = taken.ok_or_else(gone)?.map_err(|_| gone())?? {
+                return Self::owned(address, sync, epoch, Some(membership));
+            }
+            // A host that has just been killed is there until its lease ends. One that renews it is
+            // up.
+            let now = membership.view().borrow().owner().map(|owner| owner.left);
+            if left.is_some() && now > left {
                 return Err(Error::Engine(
                     "it is in use by another running host; stop that one, or use another database"
                         .into(),
                 ));
             }
+            left = now;
             std::thread::sleep(LOOK_AGAIN);
         }
+    }
+
+    fn owned(
+        address: &Arc<Address>,
+        sync: Sync,
+        epoch: Epoch,
+        membership: Option<Membership>,
+    ) -> Result<Self> {
+        let mut this = Self::open(address, Use::Write(sync))?;
+        this.owned = Some(Owned {
+            epoch,
+            batch: Cell::new(epoch.batch),
+            unknown: Cell::new(false),
+            _membership: membership,
+        });
         Ok(this)
     }
 
-    /// Takes the database exclusively for this connection; false when another has it.
-    fn try_exclusive(&self) -> Result<bool> {
-        let sql = format!("SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema()))::int");
-        let db: &dyn Db = self;
-        Ok(db.one(&sql, &[], |row| row.flag(0))?.unwrap_or(false))
+    /// The connection by which a host joins the others and renews its lease.
+    pub(crate) fn member(address: &Arc<Address>) -> Result<Self> {
+        Self::open(address, Use::Member)
     }
 
     /// A connection for interactive reads.
@@ -117,8 +162,7 @@ impl Postgres {
             lost: Cell::new(false),
             showing: Cell::new(false),
             buffer: RefCell::default(),
-            number: RefCell::default(),
-            unknown: RefCell::default(),
+            owned: None,
         })
     }
 
@@ -145,7 +189,32 @@ impl Postgres {
         self.state.set(State::None);
         self.failed.set(false);
         self.buffer.borrow_mut().take();
-        self.number.take();
+    }
+
+    /// Outside of a transaction an owner's statement is one of its own, which checks the epoch.
+    fn alone<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.owned.is_none() || self.state.get() != State::None {
+            return work();
+        }
+        self.begin()?;
+        match work() {
+            Ok(done) => self.commit().map(|()| done),
+            Err(why) => {
+                self.rollback()?;
+                Err(why)
+            }
+        }
+    }
+
+    /// The words that end a transaction: those of an owner check its epoch, and count.
+    fn commit_words(&self) -> String {
+        let Some(Owned { epoch, batch, .. }) = &self.owned else { return "COMMIT".to_owned() };
+        let (Epoch { workspace, number, .. }, next) = (epoch, batch.get() + 1);
+        format!(
+            "WITH held AS (UPDATE workspace_owner SET batch = {next}
+                WHERE workspace = {workspace} AND epoch = {number} RETURNING 1)
+            SELECT 1 / count(*) FROM held; COMMIT"
+        )
     }
 
     fn gone(&self) -> Error {
@@ -165,16 +234,20 @@ impl Db for Postgres {
     }
 
     fn flush(&self) -> Result<()> {
-        self.write_rows()
+        if self.buffer.borrow().is_empty() {
+            return Ok(());
+        }
+        self.alone(|| self.write_rows())
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
         self.flush()?;
-        let link = self.link.borrow();
-        let statement = self.noting(link.prepare(sql))?;
-        let run = link.client.execute_raw(&statement, values);
-        let changed = self.send(&link, run)?;
-        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+        self.alone(|| {
+            let link = self.link.borrow();
+            let run = self.noting(link.execute(sql, typed(values)))?;
+            let changed = self.send(&link, run)?;
+            Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+        })
     }
 
     fn query(
@@ -184,8 +257,7 @@ impl Db for Postgres {
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         self.flush()?;
-        let values = values.iter().map(|value| value as &(dyn ToSql + std::marker::Sync));
-        self.show(sql, values, each)
+        self.show(sql, typed(values), each)
     }
 
     fn begin(&self) -> Result<()> {
@@ -207,19 +279,27 @@ impl Db for Postgres {
             self.reset();
             return Ok(());
         }
-        let mut number = self.number.take();
-        if number.is_none() {
-            let link = self.link.borrow();
-            number = self.noting(link.wait(rows::number(&link, true)))?;
-        }
+        let words = self.commit_words();
         self.reset();
-        let done = self.link.borrow().run("COMMIT");
-        // Whatever the error is, only the transaction id tells its fate.
-        done.map_err(|error| {
-            self.lost.set(true);
-            *self.unknown.borrow_mut() = number;
-            Error::Lost(error.to_string())
-        })
+        let done = self.link.borrow().run(&words);
+        match (done, &self.owned) {
+            (Ok(()), owned) => {
+                owned.iter().for_each(|owned| owned.batch.set(owned.batch.get() + 1));
+                Ok(())
+            }
+            // The server has not come to the words that commit.
+            (Err(why @ (Error::Fenced(_) | Error::Full(_))), _) => {
+                self.state.set(State::Open);
+                self.rollback()?;
+                Err(why)
+            }
+            // Whatever the error is, only the number of the last transaction tells its fate.
+            (Err(why), owned) => {
+                self.lost.set(true);
+                owned.iter().for_each(|owned| owned.unknown.set(true));
+                Err(Error::Lost(why.to_string()))
+            }
+        }
     }
 
     fn rollback(&self) -> Result<()> {
@@ -239,38 +319,26 @@ impl Db for Postgres {
     fn recover(&self) -> Result<Fate> {
         self.reset();
         self.lost.set(true);
-        let before = self.link.borrow().backend.clone();
         *self.link.borrow_mut() = self.dial()?;
-        let db: &dyn Db = self;
-        // A broken connection may still be open at its other end, and hold the lock.
-        let end = "SELECT pg_terminate_backend(pid)::int FROM pg_stat_activity
-            WHERE pid = $1 AND backend_start::text = $2";
-        let (process, since) = (i64::from(before.0), before.1);
-        db.query(end, &[process.into(), since.as_str().into()], &mut |_| Ok(()))?;
-        if !self.try_exclusive()? {
-            return Err(Error::Lost("another connection holds it".to_owned()));
-        }
-        let Some(unknown) = self.unknown.borrow().clone() else {
+        let Some(Owned { epoch, batch, unknown, .. }) = &self.owned else {
             self.lost.set(false);
             return Ok(Fate::Undone);
         };
-        // A crashed server may have forgotten that it issued this id, and restart below it; a query
-        // for such an id fails. Ids that it knows are lower than that of the querying transaction.
-        let status = "SELECT CASE WHEN $1::text::xid8 < pg_current_xact_id()
-            THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END";
-        let status = db.one(status, &[unknown.as_str().into()], |row| {
-            Ok(row.maybe_text(0)?.unwrap_or_default().to_owned())
-        })?;
-        let fate = match status.as_deref() {
-            Some("aborted") => Fate::Undone,
-            Some("in progress") => return Err(Error::Lost("a commit is under way".to_owned())),
-            // Or it ended so long ago that its id is no longer known. Then its written data is
-            // searched for.
-            _ => Fate::Committed,
+        // A transaction that is under way at a connection's other end is waited for.
+        let owner = membership::owner_at_rest(self, epoch.workspace)?;
+        let Some(owner) = owner.filter(|owner| owner.epoch == epoch.number) else {
+            return Err(Error::Fenced("its epoch has passed".to_owned()));
         };
-        self.unknown.take();
+        let committed = unknown.get() && owner.batch == batch.get() + 1;
+        if !committed && owner.batch != batch.get() {
+            // As after a failover to a standby that had not received everything.
+            let why = "the database is not where this host left it";
+            return Err(Error::Fenced(why.to_owned()));
+        }
+        batch.set(owner.batch);
+        unknown.set(false);
         self.lost.set(false);
-        Ok(fate)
+        Ok(if committed { Fate::Committed } else { Fate::Undone })
     }
 
     /// The server itself vacuums dead rows.
@@ -300,4 +368,8 @@ impl Db for Postgres {
     fn copy_to(&self, _: &Path, _: &mut dyn FnMut() -> bool) -> Result<bool> {
         Err(Error::Engine("back up a PostgreSQL database with pg_dump or its other tools".into()))
     }
+}
+
+fn typed<'a>(values: &'a [Value<'_>]) -> Vec<Typed<'a>> {
+    values.iter().map(|value| (value as _, value.ty())).collect()
 }

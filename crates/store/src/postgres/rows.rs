@@ -1,22 +1,19 @@
 //! Pipelined statements, and the rows of a batch.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 
 use futures_util::StreamExt;
-use futures_util::future::{join, join_all};
-use tokio_postgres::Statement;
-use tokio_postgres::types::{ToSql, Type};
+use futures_util::future::{join, join_all, join3};
 
-use super::link::Link;
+use super::link::{Answer, Link, Typed};
 use super::value::Shown;
-use super::{Postgres, State};
-use crate::db::{Error, Result, Row, RowChange, Table};
+use super::{Postgres, State, WRITING};
+use crate::db::{Db, Error, Result, Row, RowChange, Table};
 
 /// Statements sent at once. Up to thirty futures, `join_all` polls in order and so sends in order.
 const AT_ONCE: usize = 24;
-
-type Answer<T> = std::result::Result<T, tokio_postgres::Error>;
 
 impl Postgres {
     /// Begins a transaction, with its first statement.
@@ -31,15 +28,30 @@ impl Postgres {
         Ok(())
     }
 
-    /// Sends a statement after the start of its transaction, and waits for its answer.
+    /// Sends a statement after the start of its transaction, and waits for its answer. Behind a
+    /// pooler each is in one, for its settings.
     pub(super) fn send<T>(&self, link: &Link, run: impl Future<Output = Answer<T>>) -> Result<T> {
         if self.showing.get() {
             return Err(Error::Engine("a statement within the rows of another".to_owned()));
         }
-        let State::Wanted(begin) = self.state.get() else { return self.noting(link.wait(run)) };
+        let (begin, end) = match self.state.get() {
+            State::Open => return self.noting(link.wait(run)),
+            State::None if !link.pooled => return self.noting(link.wait(run)),
+            State::None => (WRITING, true),
+            State::Wanted(begin) => (begin, false),
+        };
+        let begin = link.begin(begin);
+        if end {
+            let all = async {
+                let end = link.client.batch_execute("COMMIT");
+                let (begun, run, ended) = join3(link.client.batch_execute(&begin), run, end).await;
+                begun.and(run).and_then(|run| ended.map(|()| run))
+            };
+            return self.noting(link.wait(all));
+        }
         self.state.set(State::Open);
         let both = async {
-            let (begun, run) = join(link.client.batch_execute(begin), run).await;
+            let (begun, run) = join(link.client.batch_execute(&begin), run).await;
             begun.and(run)
         };
         self.noting(link.wait(both))
@@ -56,16 +68,15 @@ impl Postgres {
         answer
     }
 
-    pub(super) fn show<'v>(
+    pub(super) fn show(
         &self,
         sql: &str,
-        values: impl ExactSizeIterator<Item = &'v (dyn ToSql + Sync)>,
+        values: Vec<Typed<'_>>,
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         let link = self.link.borrow();
-        let statement = self.noting(link.prepare(sql))?;
-        let rows = self.send(&link, link.client.query_raw(&statement, values))?;
-        let mut rows = pin!(rows);
+        let run = self.noting(link.query(sql, values))?;
+        let mut rows = pin!(self.send(&link, run)?);
         self.showing.set(true);
         let _shown = Shows(self);
         loop {
@@ -82,44 +93,80 @@ impl Postgres {
         if self.buffer.borrow().is_empty() {
             return Ok(());
         }
-        let link = self.link.borrow();
-        let mut prepared = Vec::new();
-        for rows in self.buffer.borrow_mut().take() {
+        let mut changes = Vec::new();
+        let tables = self.buffer.borrow_mut().take();
+        for rows in tables {
             let table = rows.table;
             for (how, columns) in rows.statements() {
-                prepared.push((self.noting(over_arrays(&link, table, how))?, columns));
+                changes.push((self.over_arrays(table, how)?, columns));
             }
         }
-        for some in prepared.chunks(AT_ONCE) {
-            let client = &link.client;
-            // The transaction id is requested once it has written.
-            let ask = self.state.get() != State::None && self.number.borrow().is_none();
-            let run = join_all(some.iter().map(|(statement, columns)| async move {
-                client.execute_raw(statement, columns).await.map(drop)
-            }));
-            let written = async {
-                let (written, number) = join(run, number(&link, ask)).await;
-                written.into_iter().collect::<Answer<()>>()?;
-                number
-            };
-            if let Some(number) = self.send(&link, written)? {
-                *self.number.borrow_mut() = Some(number);
-            }
+        let link = self.link.borrow();
+        for some in changes.chunks(AT_ONCE) {
+            let run = some.iter().map(|(sql, columns)| {
+                let typed = columns.iter().map(|column| (column as _, column.ty()));
+                link.execute(sql, typed.collect())
+            });
+            let run = self.noting(run.collect::<Result<Vec<_>>>())?;
+            let written = async { join_all(run).await.into_iter().collect::<Answer<Vec<_>>>() };
+            self.send(&link, written)?;
         }
         Ok(())
     }
+
+    /// The statement that makes one kind of change to many rows, with an array for each column.
+    fn over_arrays(&self, table: &'static Table, how: RowChange) -> Result<String> {
+        if let Some(known) = self.link.borrow().arrays.borrow().get(&(table.name, how)) {
+            return Ok(known.clone());
+        }
+        let Table { name, columns, key, .. } = table;
+        let columns = if how == RowChange::Remove { &columns[..*key] } else { columns };
+        let arrays = columns
+            .iter()
+            .zip(1..)
+            .map(|(column, n)| Ok(format!("${n}::{}[]", self.type_of(name, column)?)));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?.join(", ");
+        let sql = match how {
+            RowChange::Remove => {
+                let same: Vec<_> =
+                    columns.iter().map(|c| format!("{name}.{c} = keys.{c}")).collect();
+                let (key, same) = (columns.join(", "), same.join(" AND "));
+                format!("DELETE FROM {name} USING unnest({arrays}) AS keys ({key}) WHERE {same}")
+            }
+            how => {
+                let places: Vec<_> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+                let one_row = format!("VALUES ({})", places.join(", "));
+                table.statement(how).replace(&one_row, &format!("SELECT * FROM unnest({arrays})"))
+            }
+        };
+        self.link.borrow().arrays.borrow_mut().insert((table.name, how), sql.clone());
+        Ok(sql)
+    }
 }
 
-/// The id of the current transaction.
-pub(super) async fn number(link: &Link, ask: bool) -> Answer<Option<String>> {
-    if !ask {
-        return Ok(None);
+impl Postgres {
+    /// The type of a column, of which all are read at once.
+    fn type_of(&self, table: &str, column: &str) -> Result<String> {
+        let known = || {
+            let link = self.link.borrow();
+            let types = link.types.borrow();
+            types.get(table).and_then(|columns| columns.get(column)).cloned()
+        };
+        if let Some(ty) = known() {
+            return Ok(ty);
+        }
+        let db: &dyn Db = self;
+        let sql = "SELECT table_name::text, column_name::text, data_type::text
+            FROM information_schema.columns WHERE table_schema = current_schema()";
+        let mut types: HashMap<String, HashMap<String, String>> = HashMap::new();
+        db.query(sql, &[], &mut |row| {
+            let columns = types.entry(row.text(0)?.to_owned()).or_default();
+            columns.insert(row.text(1)?.to_owned(), row.text(2)?.to_owned());
+            Ok(())
+        })?;
+        *self.link.borrow().types.borrow_mut() = types;
+        known().ok_or_else(|| Error::Engine(format!("the table {table} has no column {column}")))
     }
-    let answer = link.client.simple_query("SELECT pg_current_xact_id()").await?;
-    Ok(answer.iter().find_map(|message| match message {
-        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-        _ => None,
-    }))
 }
 
 /// Marks the end of reading rows, even after a panic.
@@ -129,40 +176,4 @@ impl Drop for Shows<'_> {
     fn drop(&mut self) {
         self.0.showing.set(false);
     }
-}
-
-/// The statement that makes one kind of change to many rows, with an array for each column.
-fn over_arrays(link: &Link, table: &Table, how: RowChange) -> Result<Statement> {
-    if let Some(known) = link.arrays.borrow().get(&(table.name, how)) {
-        return Ok(known.clone());
-    }
-    // The single-row statement tells the column types.
-    let one = link.prepare(table.statement(how))?;
-    let arrays = one.params().iter().zip(1..).map(|(ty, n)| {
-        let ty = match *ty {
-            Type::INT8 => "bigint",
-            Type::TEXT => "text",
-            Type::BYTEA => "bytea",
-            ref other => return Err(Error::Engine(format!("a column of type {other}"))),
-        };
-        Ok(format!("${n}::{ty}[]"))
-    });
-    let arrays = arrays.collect::<Result<Vec<_>>>()?.join(", ");
-    let Table { name, columns, key, .. } = table;
-    let sql = match how {
-        RowChange::Remove => {
-            let key = &columns[..*key];
-            let same: Vec<_> = key.iter().map(|c| format!("{name}.{c} = keys.{c}")).collect();
-            let (key, same) = (key.join(", "), same.join(" AND "));
-            format!("DELETE FROM {name} USING unnest({arrays}) AS keys ({key}) WHERE {same}")
-        }
-        how => {
-            let places: Vec<_> = (1..=columns.len()).map(|n| format!("${n}")).collect();
-            let one_row = format!("VALUES ({})", places.join(", "));
-            table.statement(how).replace(&one_row, &format!("SELECT * FROM unnest({arrays})"))
-        }
-    };
-    let statement = link.prepare(&sql)?;
-    link.arrays.borrow_mut().insert((table.name, how), statement.clone());
-    Ok(statement)
 }

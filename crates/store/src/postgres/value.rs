@@ -28,6 +28,18 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
+impl Value<'_> {
+    /// The type that it is sent as. The server finds that of a null.
+    pub(super) fn ty(&self) -> Type {
+        match self {
+            Self::Null => Type::UNKNOWN,
+            Self::Int(_) => Type::INT8,
+            Self::Text(_) => Type::TEXT,
+            Self::Blob(_) => Type::BYTEA,
+        }
+    }
+}
+
 /// A value that is kept until its batch is written.
 #[derive(Clone, veil::Redact)]
 pub(super) enum Kept {
@@ -51,6 +63,17 @@ impl From<&Value<'_>> for Kept {
 /// One column of all rows of a batch: an array for `unnest`.
 #[derive(Debug)]
 pub(super) struct Column(pub(super) Vec<Kept>);
+
+impl Column {
+    pub(super) fn ty(&self) -> Type {
+        match self.0.iter().find(|value| !matches!(value, Kept::Null)) {
+            Some(Kept::Int(_)) => Type::INT8_ARRAY,
+            Some(Kept::Blob(_)) => Type::BYTEA_ARRAY,
+            // Nulls only can be cast to whatever the column is.
+            Some(Kept::Text(_) | Kept::Null) | None => Type::TEXT_ARRAY,
+        }
+    }
+}
 
 impl ToSql for Column {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {

@@ -32,6 +32,7 @@ const SHARED: &[Migration] = &[
     Migration { number: 1, name: "wakes", sql: include_str!("shared_0001.sql") },
     Migration { number: 2, name: "registry", sql: include_str!("shared_0002.sql") },
     Migration { number: 3, name: "pauses", sql: include_str!("shared_0003.sql") },
+    Migration { number: 4, name: "owners", sql: include_str!("shared_0004.sql") },
 ];
 
 /// A step as one engine takes it.

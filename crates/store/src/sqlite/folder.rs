@@ -124,7 +124,7 @@ impl Folder {
 
     /// A host cannot start here: removes what it created, but no database files if there was
     /// anything before. The folder is held until then, so that nothing belongs to another process.
-    pub(crate) fn take_back(self) {
+    pub fn take_back(self) {
         // A file that cannot be removed does no harm; the start is refused in any case.
         for name in self.made {
             let _ = std::fs::remove_file(self.path.join(name));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chorus_core::model::audit::{Record, Weight};
-use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
+use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp};
 use chorus_core::state::directory::Directory;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::facts::Unavailable;
@@ -60,8 +60,6 @@ pub(super) struct Trace {
     pub(super) scrubs: bool,
     /// The number of entries it adds to the logs.
     pub(super) entries: u64,
-    /// An event that it logs, to find out whether it was committed.
-    pub(super) logged: Option<Uid>,
 }
 
 impl Trace {
@@ -182,8 +180,6 @@ impl Batch<'_> {
             self.trace.note(Some((Weight::Soft, Record::woken(self.now, wake))));
         }
         self.trace.rooms.extend(changes.rooms.iter().map(|r| r.key));
-        let mut events = changes.rooms.iter().flat_map(|room| &room.dirty.events);
-        self.trace.logged = self.trace.logged.or_else(|| events.next().map(|event| event.uid));
         self.trace.loaded += changes.rooms.iter().filter(|r| r.dirty.conversation).count();
         self.begin()?;
         record(self.db, self.tenant, self.workspace, &changes)

@@ -118,7 +118,7 @@ impl Shared {
 
 /// Everything the writer needs.
 pub(crate) struct Setup {
-    pub(crate) folder: Folder,
+    pub(crate) folder: Arc<Folder>,
     pub(crate) db: Box<dyn Db>,
     pub(crate) tenant: i64,
     pub(crate) workspace: Workspace,

@@ -74,7 +74,7 @@ pub(super) struct Run {
     /// Why it temporarily does no work.
     pause: Option<Pause>,
     /// A batch whose commit has an unknown outcome.
-    unknown: Option<away::Unknown>,
+    unknown: Option<Vec<Job>>,
     ledger: Ledger,
     /// Nothing in memory can be trusted: it is loaded again before anything is decided.
     stale: bool,
@@ -84,7 +84,7 @@ pub(super) struct Run {
     trace: Trace,
     before: Arc<Directory>,
     /// Held until the connection is closed: fields are dropped in this order.
-    folder: Folder,
+    folder: Arc<Folder>,
 }
 
 /// A failed batch, and the code for refusing its command when it was run alone.
@@ -155,6 +155,7 @@ impl Run {
         let ended = catch_unwind(AssertUnwindSafe(|| self.work()));
         let why = match ended {
             Ok(Ok(())) => "the host is stopped".to_owned(),
+            Ok(Err(error @ Error::Fenced(_))) => error.to_string(),
             Ok(Err(error)) => format!("writing failed, and what is on disk is unknown: {error}"),
             Err(_) => "the writer thread panicked; see the log above".to_owned(),
         };
@@ -379,7 +380,10 @@ fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
 /// The writer ends: refuses all waiting commands and passes the error on.
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
     for job in jobs {
-        let why = format!("it is unknown whether this was written: {error}");
+        let why = match &error {
+            Error::Fenced(_) => format!("{error}; nothing of this was written: try again"),
+            error => format!("it is unknown whether this was written: {error}"),
+        };
         job.refuse(Refusal::new(Code::Unavailable, why));
     }
     Err(error)

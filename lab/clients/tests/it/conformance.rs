@@ -92,7 +92,7 @@ async fn failed(revision: &str, called: &[&str]) -> Vec<String> {
     let token = std::fs::read_to_string(folder.path().join("operator.token")).unwrap();
     let fixture = Fixture::default();
     let calls = fixture.calls.clone();
-    let router = host.mcp_fixture(token.trim().to_owned(), move || fixture.clone());
+    let router = host.mcp_fixture(token.trim().to_owned(), move || fixture.clone()).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });

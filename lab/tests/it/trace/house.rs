@@ -89,10 +89,15 @@ impl House {
     async fn timers_have_fired(&self) {
         let (answer, answered) = tokio::sync::oneshot::channel();
         let command = queries::Standing { event: Uid::default() };
-        self.running.writer.submit(By::host(), command, CommandSeed::default(), move |_| {
-            // Whoever waits is below.
-            let _ = answer.send(());
-        });
+        self.running.serving().unwrap().writer.submit(
+            By::host(),
+            command,
+            CommandSeed::default(),
+            move |_| {
+                // Whoever waits is below.
+                let _ = answer.send(());
+            },
+        );
         answered.await.unwrap();
     }
 

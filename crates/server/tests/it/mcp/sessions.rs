@@ -188,7 +188,7 @@ impl Fixture {
         let (may_begin, (does, did)) = (Arc::new(Semaphore::new(0)), mpsc::unbounded_channel());
         let begins = may_begin.clone();
         let server = move || Slow { may_begin: begins.clone(), does: does.clone() };
-        let router = host.running.mcp_fixture(token, server);
+        let router = host.running.mcp_fixture(token, server).unwrap();
         Self { host, router, may_begin, did }
     }
 

@@ -11,23 +11,15 @@ use chorus_core::model::ids::Timestamp;
 
 use super::{Job, Pause, Run, answer};
 use crate::db::{Error, Fate};
-use crate::{audit, conversation, event};
 
 /// Delay before reconnecting, in milliseconds: at first, and after a while of failures.
 const SOON_MS: i64 = 100;
 const LATER_MS: i64 = 3_000;
 
-/// A batch whose commit may have succeeded.
-pub(super) struct Unknown {
-    jobs: Vec<Job>,
-    /// The outcome reported by the database, while it is being confirmed.
-    fate: Option<Fate>,
-}
-
 impl Run {
     /// The commit was not acknowledged: nobody is answered yet.
     pub(super) fn park(&mut self, jobs: Vec<Job>, why: &str) {
-        self.unknown = Some(Unknown { jobs, fate: None });
+        self.unknown = Some(jobs);
         self.mark_away(why);
     }
 
@@ -77,43 +69,14 @@ impl Run {
                 tracing::info!("the database is back");
                 self.pause = None;
                 self.shared.trouble(None);
-                match self.confirm(fate) {
-                    Ok(fate) => self.resolve(fate)?,
-                    Err(error) if self.db.is_lost() => {
-                        self.mark_away(&error.to_string());
-                        return Ok(false);
-                    }
-                    Err(error) => return Err(error),
-                }
+                self.resolve(fate)?;
             }
         }
         Ok(true)
     }
 
-    /// A crashed server may have forgotten unwritten transaction ids and issue them again, so a
-    /// commit that it reports is verified by looking for its event.
-    fn confirm(&mut self, fate: Fate) -> Result<Fate, Error> {
-        let Some(unknown) = &mut self.unknown else { return Ok(fate) };
-        if *unknown.fate.get_or_insert(fate) == Fate::Undone {
-            return Ok(Fate::Undone);
-        }
-        let (db, workspace, trace) = (&*self.db, self.tenant, &self.trace);
-        let there = match (trace.logged, trace.audited) {
-            (Some(event), _) => event::find(db, workspace, event)?.is_some(),
-            (None, Some(head)) => audit::hash_of(db, workspace, head.block)? == Some(head.hash),
-            (None, None) => match trace.rooms.first() {
-                None => true,
-                Some(key) => {
-                    let written = conversation::head(db, workspace, *key)?.map(|head| head.version);
-                    written == self.workspace.room(*key).map(|room| room.head().version)
-                }
-            },
-        };
-        Ok(if there { Fate::Committed } else { Fate::Undone })
-    }
-
     fn resolve(&mut self, fate: Fate) -> Result<(), Error> {
-        let Some(Unknown { jobs, .. }) = self.unknown.take() else { return Ok(()) };
+        let Some(jobs) = self.unknown.take() else { return Ok(()) };
         match fate {
             Fate::Committed => {
                 self.committed();
@@ -131,7 +94,7 @@ impl Run {
 
     /// The writer ends with the outcome still unknown.
     pub(super) fn give_up(&mut self) {
-        let Some(Unknown { jobs, .. }) = self.unknown.take() else { return };
+        let Some(jobs) = self.unknown.take() else { return };
         for job in jobs {
             let why = "it is unknown whether this was written: the database is away";
             job.refuse(Refusal::new(Code::Unavailable, why));

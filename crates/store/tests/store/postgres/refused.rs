@@ -89,7 +89,7 @@ fn a_database_with_a_host_is_shared_with_nobody_who_is_none() {
 
 #[test]
 fn a_server_without_room_for_another_connection_says_so() {
-    let few = ["-c", "max_connections=4", "-c", "superuser_reserved_connections=3"];
+    let few = ["-c", "max_connections=5", "-c", "superuser_reserved_connections=3"];
     let cluster = Cluster::start(Durability::Quick, &few).unwrap();
     let sql = "CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO guest";
     cluster.sql("postgres", sql).unwrap();

@@ -1,0 +1,251 @@
+//! Passing a request on to the host that owns the workspace.
+//!
+//! What was sent is repeated only where that is safe: nothing had been sent yet, the other host says that it is not
+//! the owner, or the request only reads.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::ConnectInfo;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use axum::http::request::Parts;
+use axum::http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version,
+};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http_body_util::BodyExt;
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::sync::watch;
+
+use super::{Cluster, Peer, Place};
+
+/// Who asked the host that passes a request on.
+pub(crate) const FROM: HeaderName = HeaderName::from_static("chorus-forwarded-from");
+/// The request was not for the host that was asked: it does not own the workspace.
+pub(crate) const NOT_OWNER: HeaderName = HeaderName::from_static("chorus-not-owner");
+/// A body up to this length, in bytes, is read before it is sent, so that it can be sent again.
+const KEPT: usize = 256 * 1024;
+/// How long it may take to come.
+const KEEPING: Duration = Duration::from_secs(30);
+
+/// Put beside a request that another host has passed on, and checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Forwarded;
+
+/// A request on its way to another host.
+pub(crate) struct Forward {
+    parts: Parts,
+    body: Kept,
+    upgrade: Option<OnUpgrade>,
+}
+
+enum Kept {
+    Whole(Bytes),
+    Stream(Option<Body>),
+}
+
+/// What became of it.
+pub(crate) enum Sent {
+    Answered(Response<Body>),
+    /// It was not done, and can be sent again.
+    NotDone,
+    /// It is not known whether it was done, and it cannot be repeated.
+    Unknown,
+}
+
+impl Forward {
+    /// Takes a request in; none when its body does not come.
+    pub(crate) async fn of(mut request: Request<Body>, from: SocketAddr) -> Option<Self> {
+        let upgrade = request.headers().contains_key(UPGRADE);
+        let upgrade = upgrade.then(|| hyper::upgrade::on(&mut request));
+        let (mut parts, body) = request.into_parts();
+        let whole = match length(&parts.headers, &body) {
+            Some(length) if length <= KEPT as u64 => {
+                let body = tokio::time::timeout(KEEPING, body.collect()).await.ok()?;
+                Kept::Whole(body.ok()?.to_bytes())
+            }
+            _ => Kept::Stream(Some(body)),
+        };
+        strip(&mut parts.headers, upgrade.is_some());
+        let from = HeaderValue::from_str(&from.to_string()).ok()?;
+        parts.headers.insert(FROM, from);
+        Some(Self { parts, body: whole, upgrade })
+    }
+
+    fn only_reads(&self) -> bool {
+        [Method::GET, Method::HEAD, Method::OPTIONS].contains(&self.parts.method)
+    }
+
+    /// As it is sent; none when its body was sent before.
+    fn request(&mut self, peer: &Peer) -> Option<Request<Body>> {
+        let body = match &mut self.body {
+            Kept::Whole(bytes) => Body::from(bytes.clone()),
+            Kept::Stream(body) => body.take()?,
+        };
+        let path = self.parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let uri: Uri = format!("https://{}{path}", peer.at).parse().ok()?;
+        let mut request = Request::new(body);
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = uri;
+        *request.version_mut() = Version::HTTP_11;
+        *request.headers_mut() = self.parts.headers.clone();
+        Some(request)
+    }
+
+    /// The request as it came, for the services of this host itself; none when its body was sent.
+    pub(crate) fn back(self) -> Option<Request<Body>> {
+        let Self { mut parts, body, upgrade } = self;
+        let from = parts.headers.remove(FROM);
+        let from = from.and_then(|from| from.to_str().ok()?.parse::<SocketAddr>().ok());
+        let body = match body {
+            Kept::Whole(bytes) => Body::from(bytes),
+            Kept::Stream(body) => body?,
+        };
+        let mut request = Request::from_parts(parts, body);
+        if let Some(from) = from {
+            request.extensions_mut().insert(ConnectInfo(from));
+        }
+        if let Some(upgrade) = upgrade {
+            request.extensions_mut().insert(upgrade);
+        }
+        Some(request)
+    }
+
+    /// Sends it to the owner, and gives the answer, whose body ends with an error when the owner is another, or this
+    /// host stops.
+    pub(crate) async fn send(
+        &mut self,
+        cluster: &Cluster,
+        peer: &Arc<Peer>,
+        stopped: watch::Receiver<bool>,
+    ) -> Sent {
+        let Some(others) = &cluster.others else { return Sent::Unknown };
+        let repeats = self.only_reads() || matches!(self.body, Kept::Whole(_));
+        let Some(request) = self.request(peer) else { return Sent::Unknown };
+        let mut over = over(cluster.place(), peer.clone(), stopped);
+        let answered = tokio::select! {
+            answered = others.client.request(request) => answered,
+            () = &mut over => return if self.only_reads() { Sent::NotDone } else { Sent::Unknown },
+        };
+        let mut response = match answered {
+            Ok(response) if response.headers().contains_key(NOT_OWNER) && repeats => {
+                return Sent::NotDone;
+            }
+            Ok(response) => response,
+            Err(why) => {
+                tracing::debug!(%why, host = peer.id, "a request could not be passed on");
+                cluster.look();
+                let is_safe = self.only_reads() || why.is_connect();
+                return if is_safe && repeats { Sent::NotDone } else { Sent::Unknown };
+            }
+        };
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            if let Some(upgrade) = self.upgrade.take() {
+                tokio::spawn(splice(upgrade, hyper::upgrade::on(&mut response), over));
+            }
+            return Sent::Answered(response.map(|_| Body::empty()));
+        }
+        strip(response.headers_mut(), false);
+        Sent::Answered(response.map(|body| Body::new(UntilOver { body, over })))
+    }
+}
+
+/// The length of a body, where it is known.
+fn length(headers: &HeaderMap, body: &Body) -> Option<u64> {
+    let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    said.or(body.size_hint().exact())
+}
+
+/// Leaves out what concerns one connection only. An upgrade concerns both.
+fn strip(headers: &mut HeaderMap, upgrades: bool) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        if !(upgrades && name == UPGRADE) {
+            headers.remove(name);
+        }
+    }
+    for name in ["keep-alive", "proxy-connection", "te", "trailer"] {
+        headers.remove(name);
+    }
+    headers.remove(TRANSFER_ENCODING);
+    headers.remove(FROM);
+    match upgrades {
+        true => headers.insert(CONNECTION, HeaderValue::from_static("upgrade")),
+        false => headers.remove(CONNECTION),
+    };
+}
+
+/// Ends when the workspace is served by another host than this one, or this process stops.
+fn over(
+    mut place: watch::Receiver<Place>,
+    peer: Arc<Peer>,
+    mut stopped: watch::Receiver<bool>,
+) -> BoxFuture<'static, ()> {
+    async move {
+        let left = |place: &Place| !matches!(place, Place::Elsewhere(now) if now.id == peer.id);
+        tokio::select! {
+            _ = place.wait_for(left) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+    .boxed()
+}
+
+/// Copies what comes on either connection to the other, until one has ended.
+async fn splice(client: OnUpgrade, owner: OnUpgrade, over: BoxFuture<'static, ()>) {
+    let (Ok(client), Ok(owner)) = (client.await, owner.await) else { return };
+    let (mut client, mut owner) = (TokioIo::new(client), TokioIo::new(owner));
+    tokio::select! {
+        // However it ended, both ends see it.
+        _ = tokio::io::copy_bidirectional(&mut client, &mut owner) => {}
+        () = over => {}
+    }
+}
+
+/// The body of an answer, as long as its host is the owner.
+struct UntilOver {
+    body: Incoming,
+    over: BoxFuture<'static, ()>,
+}
+
+impl HttpBody for UntilOver {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(io::Error::other)));
+        }
+        match self.over.as_mut().poll(cx) {
+            Poll::Ready(()) => {
+                Poll::Ready(Some(Err(io::Error::other("another host serves the workspace now"))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,146 @@
+//! The hosts' own listener: what other hosts of the database pass on, and what they ask.
+//!
+//! Only hosts with the same keys get in. What they pass on was let in by the one that was asked, which says who asked
+//! it.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+
+use super::forward::{FROM, Forwarded, NOT_OWNER};
+use super::{Cluster, IDLE, Place};
+
+/// Connections of other hosts at one time: each client's stream of events or WebSocket takes one.
+const CONNECTIONS: usize = 65_536;
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Rest after the system refused a connection.
+const REST: Duration = Duration::from_millis(100);
+/// Longest head of a request in bytes, with what was added on the way.
+const HEAD_BYTES: usize = 96 * 1024;
+/// Asks a host to look who owns the workspace.
+pub(crate) const LOOK: &str = "/hosts/look";
+
+/// Asks the owner how the operator gets in, for the folder of a host that serves nothing yet.
+pub(crate) const ACCESS: &str = "/hosts/operator";
+
+/// Serves other hosts until this one stops.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    cluster: Arc<Cluster>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = told_to_stop(&mut stopped) => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection of another host could not be accepted");
+                tokio::time::sleep(REST).await;
+                continue;
+            }
+        };
+        let Ok(place) = places.clone().try_acquire_owned() else { continue };
+        let (cluster, stopped) = (cluster.clone(), stopped.clone());
+        tokio::spawn(async move {
+            connection(stream, cluster, stopped).await;
+            drop(place);
+        });
+    }
+}
+
+async fn connection(stream: TcpStream, cluster: Arc<Cluster>, mut stopped: watch::Receiver<bool>) {
+    let Some(others) = &cluster.others else { return };
+    let _ = stream.set_nodelay(true);
+    let acceptor = TlsAcceptor::from(others.identity.load().server.clone());
+    let stream = match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "somebody without the keys of this deployment was refused");
+            return;
+        }
+        Err(_) => return,
+    };
+    let service = service_fn(|request| answer(cluster.clone(), request));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(IDLE * 2).max_buf_size(HEAD_BYTES);
+    let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = told_to_stop(&mut stopped) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::trace!(%error, "a connection of another host broke");
+    }
+}
+
+async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
+    // The sender going away means the same.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+async fn answer(
+    cluster: Arc<Cluster>,
+    mut request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let Some(from) = request.headers_mut().remove(FROM) else {
+        return Ok(asked(&cluster, request.uri().path()).await);
+    };
+    let from = from.to_str().ok().and_then(|from| from.parse::<SocketAddr>().ok());
+    let place = cluster.place().borrow().clone();
+    match (from, place) {
+        (Some(from), Place::Here(here)) if here.lease.holds() => {
+            request.extensions_mut().insert(ConnectInfo(from));
+            request.extensions_mut().insert(Forwarded);
+            TowerToHyperService::new(here.router.clone()).call(request).await
+        }
+        // It is passed on once: whoever sent it looks where the owner is.
+        _ => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+            response.headers_mut().insert(NOT_OWNER, HeaderValue::from_static("1"));
+            Ok(response)
+        }
+    }
+}
+
+/// What a host asks for itself.
+async fn asked(cluster: &Cluster, path: &str) -> Response<Body> {
+    let place = cluster.place().borrow().clone();
+    match (path, place) {
+        (LOOK, _) => {
+            cluster.look();
+            Response::new(Body::empty())
+        }
+        (ACCESS, Place::Here(here)) => {
+            let access = (here.operator)().await.unwrap_or_default();
+            Response::new(serde_json::to_vec(&access).unwrap_or_default().into())
+        }
+        _ => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_FOUND;
+            response
+        }
+    }
+}

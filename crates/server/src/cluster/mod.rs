@@ -1,0 +1,178 @@
+//! The hosts of one database: which of them serves the workspace, and the way to it.
+//!
+//! Any host answers. The one that owns the workspace serves it itself ([`Place::Here`]); every other passes requests
+//! on to it over the hosts' own listener ([`forward`], [`listener`]), to whoever proves to have the same keys
+//! ([`identity`]). A host whose workspace is a file is the only one there is.
+//!
+//! Invariant: a request is passed on once. What one host sends to another is answered there or refused.
+
+pub(crate) mod forward;
+pub(crate) mod identity;
+pub(crate) mod listener;
+mod stream;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use chorus_store::db::Error;
+use chorus_store::membership::{Lease, Membership, View};
+use futures_util::future::{BoxFuture, join_all};
+use http_body_util::BodyExt;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use identity::Identity;
+use serde::{Deserialize, Serialize};
+use stream::Connector;
+use tokio::sync::watch;
+
+/// How long a connection between hosts may be idle until it is closed.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// How long another host may take to answer what this one asks for itself.
+const ASKING: Duration = Duration::from_secs(5);
+/// How long another host may take to be told something.
+const TELLING: Duration = Duration::from_millis(500);
+
+/// Where the workspace is served.
+#[derive(Clone)]
+pub(crate) enum Place {
+    Here(Arc<Here>),
+    Elsewhere(Arc<Peer>),
+    /// Nowhere, for the moment, and why.
+    Nowhere(Arc<str>),
+}
+
+/// The workspace is served by this host.
+pub(crate) struct Here {
+    pub(crate) router: Router,
+    pub(crate) lease: Arc<Lease>,
+    /// How the operator gets in, for a host that is asked and does not serve it.
+    pub(crate) operator: OperatorAccess,
+}
+
+/// Makes a token and a link.
+pub(crate) type OperatorAccess = Arc<dyn Fn() -> BoxFuture<'static, Option<Access>> + Send + Sync>;
+
+/// With what the operator gets in.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Access {
+    pub(crate) token: String,
+    /// Signs in once, within ten minutes.
+    pub(crate) link: String,
+}
+
+/// The host that owns the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Peer {
+    /// New with each of its starts.
+    pub(crate) id: String,
+    pub(crate) at: SocketAddr,
+    /// Where clients reach it.
+    pub(crate) url: String,
+}
+
+/// This host among the hosts of its database.
+pub(crate) struct Cluster {
+    place: watch::Sender<Place>,
+    others: Option<Others>,
+}
+
+/// What a host has whose database others share.
+struct Others {
+    membership: Membership,
+    identity: Arc<ArcSwap<Identity>>,
+    client: Client<Connector, Body>,
+}
+
+impl Cluster {
+    /// A host whose workspace is its own.
+    pub(crate) fn single() -> Self {
+        Self { place: nowhere(), others: None }
+    }
+
+    pub(crate) fn of(membership: Membership, identity: Identity) -> Self {
+        let identity = Arc::new(ArcSwap::from_pointee(identity));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE)
+            .build(Connector { identity: identity.clone() });
+        Self { place: nowhere(), others: Some(Others { membership, identity, client }) }
+    }
+
+    pub(crate) fn place(&self) -> watch::Receiver<Place> {
+        self.place.subscribe()
+    }
+
+    pub(crate) fn set(&self, place: Place) {
+        self.place.send_modify(|now| *now = place);
+    }
+
+    pub(crate) fn membership(&self) -> Option<&Membership> {
+        self.others.as_ref().map(|others| &others.membership)
+    }
+
+    /// Leaves the other hosts. Waits for the database.
+    pub(crate) fn leave(&self) {
+        if let Some(membership) = self.membership() {
+            membership.leave();
+        }
+    }
+
+    /// How things are among the hosts; none where there can be no other.
+    pub(crate) fn view(&self) -> Option<View> {
+        self.membership().map(|membership| membership.view().borrow().clone())
+    }
+
+    /// Looks who owns the workspace, before it is time.
+    pub(crate) fn look(&self) {
+        if let Some(membership) = self.membership() {
+            membership.look();
+        }
+    }
+
+    /// Has the other hosts look who owns the workspace, so that they take what was handed over at once.
+    pub(crate) async fn tell_others(&self) {
+        let (Some(others), Some(view)) = (&self.others, self.view()) else { return };
+        let peers = view.hosts.iter().filter(|host| host.id != view.me);
+        let told = peers.filter_map(|host| host.peer.parse().ok()).map(|at: SocketAddr| {
+            let request = Request::post(format!("https://{at}{}", listener::LOOK));
+            let request = request.body(Body::empty());
+            async move {
+                let Ok(request) = request else { return };
+                // Who is not reached looks by itself, a little later.
+                let _ = tokio::time::timeout(TELLING, others.client.request(request)).await;
+            }
+        });
+        join_all(told).await;
+    }
+
+    /// Asks the host that serves the workspace how its operator gets in.
+    pub(crate) async fn access(&self, peer: &Peer) -> Option<Access> {
+        let others = self.others.as_ref()?;
+        let request = Request::post(format!("https://{}{}", peer.at, listener::ACCESS));
+        let asked = others.client.request(request.body(Body::empty()).ok()?);
+        let answer = tokio::time::timeout(ASKING, asked).await.ok()?.ok()?;
+        let body = answer.into_body().collect().await.ok()?.to_bytes();
+        serde_json::from_slice(&body).ok()
+    }
+
+    /// Takes other keys; false while other hosts are up, which do not have them.
+    pub(crate) async fn rekey(&self, fingerprint: &[u8], secret: [u8; 32]) -> Result<bool, Error> {
+        let Some(others) = &self.others else { return Ok(true) };
+        let gone = |_| Error::Engine("the host is stopping".to_owned());
+        let agreed = others.membership.rekey(fingerprint).await.map_err(gone)??;
+        if agreed {
+            let failed = |why: rustls::Error| Error::Engine(why.to_string());
+            others.identity.store(Arc::new(Identity::of(secret).map_err(failed)?));
+        }
+        Ok(agreed)
+    }
+}
+
+fn nowhere() -> watch::Sender<Place> {
+    watch::Sender::new(Place::Nowhere("the host is starting".into()))
+}

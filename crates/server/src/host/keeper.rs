@@ -1,0 +1,241 @@
+//! Owning the workspace on a database that several hosts may use: taking it when nobody has it, serving it, passing
+//! requests on to whoever has it, and letting it go when it is another's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chorus_store::membership::{Epoch, Membership, WORKSPACE};
+use chorus_store::sqlite::Folder;
+use tokio::sync::watch;
+
+use super::checked::Storage;
+use super::serving::{Premises, Serving};
+use super::{OPERATOR_FILE, StartError};
+use crate::auth::write_private;
+use crate::cluster::{Peer, Place};
+
+/// How often a host that owns nothing looks by itself whether it can.
+const LOOK: Duration = Duration::from_millis(500);
+/// Rest after the workspace could not be served here, in which another host can take it.
+const REST: Duration = Duration::from_secs(5);
+/// How often it is looked whether the writer has ended by itself.
+const WRITER_CHECK: Duration = Duration::from_millis(250);
+/// How long a host that stops waits for another to take over, so that its own clients are passed on.
+const HAND_OVER: Duration = Duration::from_secs(3);
+
+pub(super) struct Keeper {
+    pub(super) premises: Premises,
+    pub(super) serving: watch::Sender<Option<Arc<Serving>>>,
+    /// The host stops, and takes nothing any more.
+    pub(super) ends: watch::Sender<bool>,
+}
+
+/// How a look at the hosts ended.
+enum Looked {
+    /// This host has the workspace from here on.
+    Taken(Epoch),
+    /// Another one has it.
+    Elsewhere(Arc<Peer>),
+    /// Nobody can be asked, for now.
+    Nobody,
+}
+
+impl Keeper {
+    fn membership(&self) -> Option<&Membership> {
+        self.premises.cluster.membership()
+    }
+
+    /// The data folder, if nobody else has it any more.
+    pub(super) fn folder(self) -> Option<Folder> {
+        self.premises.folder.and_then(Arc::into_inner)
+    }
+
+    /// At the start: serves the workspace, or finds the host that does.
+    pub(super) async fn begin(&self, storage: Storage) -> Result<(), StartError> {
+        if self.membership().is_none() {
+            let serving = self.premises.serve(storage, None).await?;
+            self.open(serving);
+            return Ok(());
+        }
+        loop {
+            match self.look().await {
+                Looked::Taken(epoch) => match self.premises.serve(storage, Some(epoch)).await {
+                    Ok(serving) => {
+                        self.open(serving);
+                        return Ok(());
+                    }
+                    Err(why) => {
+                        self.release(epoch).await;
+                        return Err(why);
+                    }
+                },
+                Looked::Elsewhere(peer) => {
+                    // One that was killed is there until its lease ends.
+                    if let Some(access) = self.premises.cluster.access(&peer).await {
+                        let path = self.premises.config.data.join(OPERATOR_FILE);
+                        if !access.token.is_empty() && !path.exists() {
+                            let written = write_private(&path, access.token.as_bytes());
+                            written.map_err(|why| StartError::File { path, why })?;
+                        }
+                        return Ok(());
+                    }
+                    self.premises.cluster.look();
+                }
+                Looked::Nobody => {}
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    fn open(&self, serving: Arc<Serving>) {
+        serving.open(&self.premises.cluster);
+        self.serving.send_replace(Some(serving));
+    }
+
+    /// Looks who owns the workspace, takes it where nobody does, and says where requests go.
+    async fn look(&self) -> Looked {
+        let Some(membership) = self.membership() else { return Looked::Nobody };
+        let view = membership.view().borrow().clone();
+        let cluster = &self.premises.cluster;
+        if let Some(owner) = view.owner().filter(|owner| owner.id != view.me) {
+            let Ok(at) = owner.peer.parse() else {
+                cluster.set(Place::Nowhere("it is being worked on by a program".into()));
+                return Looked::Nobody;
+            };
+            let peer = Arc::new(Peer { id: owner.id.clone(), at, url: owner.url.clone() });
+            let is_known =
+                matches!(&*cluster.place().borrow(), Place::Elsewhere(now) if *now == peer);
+            if !is_known {
+                tracing::info!(host = peer.id, url = peer.url, "another host serves the workspace");
+                cluster.set(Place::Elsewhere(peer.clone()));
+            }
+            return Looked::Elsewhere(peer);
+        }
+        cluster.set(Place::Nowhere("no host has it yet".into()));
+        if *self.ends.borrow() {
+            return Looked::Nobody;
+        }
+        match membership.take(WORKSPACE).await {
+            Ok(Ok(Some(epoch))) => Looked::Taken(epoch),
+            Ok(Ok(None)) => Looked::Nobody,
+            Ok(Err(why)) => {
+                tracing::warn!(%why, "it could not be asked who owns the workspace");
+                Looked::Nobody
+            }
+            Err(_) => Looked::Nobody,
+        }
+    }
+
+    /// Keeps on until the host stops.
+    pub(super) async fn run(self: Arc<Self>) {
+        let Some(membership) = self.membership() else { return };
+        let mut stopped = self.ends.subscribe();
+        let mut view = membership.view();
+        loop {
+            view.borrow_and_update();
+            let serving = self.serving.borrow().clone();
+            if let Some(serving) = serving {
+                let Some(epoch) = serving.epoch else { return };
+                tokio::select! {
+                    _ = stopped.wait_for(|ends| *ends) => return,
+                    _ = view.wait_for(|view| view.trouble.is_none() && !view.is_mine(epoch.number)) => {
+                        tracing::warn!("another host owns the workspace; this one lets it go");
+                    }
+                    why = ended(&serving) => {
+                        tracing::error!(why, "the workspace can be written no more, and is opened anew");
+                    }
+                }
+                self.let_go(&serving).await;
+                continue;
+            }
+            let rest = match self.look().await {
+                Looked::Taken(epoch) => match self.take_up(epoch).await {
+                    Ok(()) => continue,
+                    Err(why) => {
+                        tracing::error!(%why, "the workspace cannot be served by this host");
+                        self.premises.cluster.set(Place::Nowhere(why.to_string().into()));
+                        self.release(epoch).await;
+                        REST
+                    }
+                },
+                Looked::Elsewhere(_) | Looked::Nobody => LOOK,
+            };
+            tokio::select! {
+                _ = stopped.wait_for(|ends| *ends) => return,
+                _ = view.changed(), if rest == LOOK => {}
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+    }
+
+    async fn take_up(&self, epoch: Epoch) -> Result<(), StartError> {
+        tracing::info!(epoch = epoch.number, "this host serves the workspace");
+        let storage = Storage::of(&self.premises.config)?;
+        let serving = self.premises.serve(storage, Some(epoch)).await?;
+        self.open(serving);
+        Ok(())
+    }
+
+    /// The workspace is another's, or cannot be written: whoever is connected comes back to its next owner.
+    async fn let_go(&self, serving: &Serving) {
+        self.premises.cluster.set(Place::Nowhere("its host has changed".into()));
+        serving.drain(Duration::ZERO).await;
+        serving.end().await;
+        self.serving.send_replace(None);
+        if let Some(epoch) = serving.epoch {
+            self.release(epoch).await;
+        }
+    }
+
+    /// Lets go of the services, which know the hosts, which know where the services are.
+    pub(super) fn forget(&self) {
+        self.premises.cluster.set(Place::Nowhere("the host is stopping".into()));
+        self.serving.send_replace(None);
+    }
+
+    async fn release(&self, epoch: Epoch) {
+        if let Some(membership) = self.membership() {
+            // It ends with the lease at the latest.
+            let _ = membership.release(epoch).await;
+        }
+    }
+
+    /// Where other hosts are up: lets one of them take over before this one stops. False where there are none.
+    pub(super) async fn hand_over(&self, drain: Duration) -> bool {
+        let (Some(membership), cluster) = (self.membership(), &self.premises.cluster) else {
+            return false;
+        };
+        let view = membership.view().borrow().clone();
+        let has_others = view.hosts.iter().any(|host| host.id != view.me && !host.peer.is_empty());
+        let Some(serving) = self.serving.borrow().clone().filter(|_| has_others) else {
+            return false;
+        };
+        tracing::info!("the workspace is handed over");
+        cluster.set(Place::Nowhere("it is handed over to another host".into()));
+        serving.drain(drain).await;
+        serving.end().await;
+        self.serving.send_replace(None);
+        if let Some(epoch) = serving.epoch {
+            self.release(epoch).await;
+        }
+        cluster.tell_others().await;
+        let mut view = membership.view();
+        let taken = view.wait_for(|view| view.owner().is_some_and(|owner| owner.id != view.me));
+        let taken = tokio::time::timeout(HAND_OVER, taken).await.map(|_| ());
+        if taken.is_ok() {
+            // Whoever still waits at this host is passed on.
+            self.look().await;
+        }
+        true
+    }
+}
+
+/// Returns when the writer has ended by itself, and why.
+pub(super) async fn ended(serving: &Serving) -> String {
+    loop {
+        if let Some(why) = serving.writer.ended() {
+            return why;
+        }
+        tokio::time::sleep(WRITER_CHECK).await;
+    }
+}

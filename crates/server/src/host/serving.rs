@@ -1,0 +1,173 @@
+//! Serving a workspace: its store, its services and what goes on in the background, from the moment this host owns it
+//! until it lets it go.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use axum::Router;
+use chorus_store::membership::Epoch;
+use chorus_store::sqlite::Folder;
+use chorus_store::{Readers, Writer};
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::bound::Reached;
+use super::checked::Storage;
+use super::engine::Engine;
+use super::verify::Verifier;
+use super::{GOODBYE, StartError, first, heads, tasks};
+use crate::cluster::{Access, Cluster, Here, OperatorAccess, Place};
+use crate::config::Config;
+use crate::dispatch::connections::STOPPING;
+use crate::services::App;
+use crate::services::copies::PARTIAL;
+use crate::services::digests::Scribe;
+use crate::telemetry::Metrics;
+use crate::traces::Traces;
+use crate::transport::{self, Hosts};
+
+/// How often it is looked whether the last request was answered.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What is the same each time that this host begins to serve the workspace.
+pub(super) struct Premises {
+    pub(super) config: Config,
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) reached: Reached,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) traces: Arc<Traces>,
+    /// The data folder, where the host holds it also while it serves nothing.
+    pub(super) folder: Option<Arc<Folder>>,
+}
+
+/// A workspace that this host serves.
+pub struct Serving {
+    /// The writer and readers of its store, for tests and benchmarks; everybody else uses the transports.
+    pub writer: Writer,
+    pub readers: Readers,
+    pub(super) app: Arc<App>,
+    pub(super) epoch: Option<Epoch>,
+    pub(super) access: Access,
+    pub(super) stop: watch::Sender<bool>,
+    router: Router,
+    /// Until it ends.
+    threads: Mutex<Option<Threads>>,
+}
+
+struct Threads {
+    dispatcher: JoinHandle<()>,
+    indexer: thread::JoinHandle<()>,
+    verifier: Verifier,
+}
+
+impl Premises {
+    /// Opens the store and begins to serve it; nobody is let in yet.
+    pub(super) async fn serve(
+        &self,
+        storage: Storage,
+        epoch: Option<Epoch>,
+    ) -> Result<Arc<Serving>, StartError> {
+        let config = &self.config;
+        let (engine, pending) = Engine::start(self, storage, epoch)?;
+        let app = &engine.app;
+        let digest = &config.settings.digest;
+        let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
+        tokio::spawn(app.digests.clone().tell_digests(pending.digests, scribe));
+        let token = first::operator_token(&app.operator, &config.data).await?;
+        let link = first::sign_in_link(app, token.is_some())?;
+        let (stop, stopped) = watch::channel(false);
+        let (indexer, verifier) = tasks::threads(app, pending.index)?;
+        heads::look(app, &config.data).await;
+        tasks::start(config, app, pending.jobs, pending.members_moved, &stopped);
+        let hosts = Hosts::new(self.reached.addr, config.public_url.as_deref());
+        Ok(Arc::new(Serving {
+            writer: app.shared.writer.clone(),
+            readers: app.shared.readers.clone(),
+            epoch,
+            access: Access { token: token.unwrap_or_default(), link },
+            router: transport::router(app.clone(), hosts, stopped),
+            stop,
+            threads: Mutex::new(Some(Threads { dispatcher: engine.dispatcher, indexer, verifier })),
+            app: engine.app,
+        }))
+    }
+}
+
+impl Serving {
+    /// Lets requests in.
+    pub(super) fn open(&self, cluster: &Cluster) {
+        let app = self.app.clone();
+        let operator: OperatorAccess = Arc::new(move || {
+            let app = app.clone();
+            async move {
+                let member = app.operator.operator().await.ok()??;
+                let token = app.operator.token(&member).await.ok()?;
+                let link = first::sign_in_link(&app, true).ok()?;
+                Some(Access { token, link })
+            }
+            .boxed()
+        });
+        let lease = self.app.shared.lease.clone();
+        cluster.set(Place::Here(Arc::new(Here { router: self.router.clone(), lease, operator })));
+    }
+
+    /// Takes no more requests, answers those under way, and tells sessions to come back.
+    pub(super) async fn drain(&self, within: Duration) {
+        let shared = &self.app.shared;
+        let until = Instant::now() + within;
+        tracing::info!(
+            under_way = shared.drain.under_way(),
+            sessions = shared.connections.len(),
+            "draining"
+        );
+        shared.drain.begin();
+        shared.feed.close();
+        for connection in shared.connections.all() {
+            connection.close(STOPPING);
+        }
+        while shared.drain.under_way() + shared.connections.len() > 0 && Instant::now() < until {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        let _ = self.stop.send(true);
+    }
+
+    /// Writes what is open, and lets the store go.
+    pub(super) async fn end(&self) {
+        let _ = self.stop.send(true);
+        let shared = &self.app.shared;
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Threads { dispatcher, indexer, verifier }) = threads else { return };
+        shared.searching.hints.stop();
+        let (writer, verifier) = (self.writer.clone(), verifier.end());
+        let stopped = tokio::task::spawn_blocking(move || {
+            // First who reads: the write-ahead log is copied back whole only while nobody does.
+            let joined = indexer.join().and(verifier.join());
+            writer.stop();
+            joined
+        });
+        let stopped = stopped.await.map_err(drop).and_then(|joined| joined.map_err(drop));
+        if stopped.is_err() {
+            tracing::error!("the writer, or who keeps the index, could not be stopped");
+        }
+        // The sink went with the writer's thread, and the dispatcher ends with it.
+        if tokio::time::timeout(GOODBYE, dispatcher).await.is_err() {
+            tracing::warn!("the dispatcher did not end");
+        }
+        chorus_store::backup::remove(&shared.data.join(PARTIAL));
+    }
+
+    /// Waits until all logs were walked since the start, for tests.
+    pub(super) async fn verified(&self) {
+        let rounds = {
+            let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.as_ref().map(|threads| threads.verifier.rounds())
+        };
+        if let Some(mut rounds) = rounds {
+            // It fails when the thread has ended, and then there is nothing to wait for.
+            let _ = rounds.wait_for(|rounds| *rounds > 0).await;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Where a request goes: to this host's own services, or on to the host that owns the workspace.
+//!
+//! While nobody owns it, as when a host has just been killed, requests wait: a pause of seconds is no error to anybody.
+//! Who asks how this host does is answered at once.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chorus_core::model::error::{Code, Refusal};
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, timeout_at};
+
+use super::browser::Browser;
+use super::guard::Hosts;
+use super::refused::Refused;
+use crate::cluster::forward::{Forward, Sent};
+use crate::cluster::{Cluster, Place};
+use crate::telemetry::Metrics;
+
+/// How long a request waits for the workspace to have an owner: longer than a lease and a start.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How often it looks whether the lease was renewed, or the owner can be reached again.
+const LOOK: Duration = Duration::from_millis(50);
+/// Requests that wait at one time.
+const WAITING: usize = 4_096;
+
+struct Entry {
+    cluster: Arc<Cluster>,
+    hosts: Hosts,
+    browser: Browser,
+    metrics: Arc<Metrics>,
+    waiting: Semaphore,
+    stopped: watch::Receiver<bool>,
+}
+
+/// What clients of this host reach, wherever the workspace is served.
+pub(crate) fn entry(
+    cluster: Arc<Cluster>,
+    hosts: Hosts,
+    public_url: &str,
+    metrics: Arc<Metrics>,
+    stopped: watch::Receiver<bool>,
+) -> Router {
+    let browser = Browser::of(public_url);
+    let waiting = Semaphore::new(WAITING);
+    let entry = Entry { cluster, hosts, browser, metrics, waiting, stopped };
+    Router::new().fallback(enter).with_state(Arc::new(entry))
+}
+
+async fn enter(State(entry): State<Arc<Entry>>, request: Request) -> Response {
+    let place = entry.cluster.place().borrow().clone();
+    match place {
+        Place::Here(here) if here.lease.holds() => {
+            let Ok(response) = TowerToHyperService::new(here.router.clone()).call(request).await;
+            response
+        }
+        _ => entry.pass_on(request).await,
+    }
+}
+
+impl Entry {
+    async fn pass_on(&self, request: Request) -> Response {
+        let mut response = self.passed_on(request).await;
+        if response.extensions().get::<super::refused::RefusedWith>().is_some() {
+            self.browser.tell(response.headers_mut());
+        }
+        response
+    }
+
+    async fn passed_on(&self, request: Request) -> Response {
+        let path = request.uri().path();
+        let looks = path == "/readyz";
+        match path {
+            "/healthz" => return "ok\n".into_response(),
+            "/metrics" => return self.metrics.answer(),
+            _ => {}
+        }
+        if let Err(refusal) = self.hosts.check(request.uri(), request.headers()) {
+            return Refused::from(refusal).into_response();
+        }
+        let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|from| from.0);
+        let from = from.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
+        let mut place = self.cluster.place();
+        let until = Instant::now() + if looks { Duration::ZERO } else { PATIENCE };
+        let mut unsent = Some(request);
+        let mut forward = None;
+        let mut waits = None;
+        loop {
+            let now = place.borrow_and_update().clone();
+            match now {
+                Place::Here(here) if here.lease.holds() => match unsent.take() {
+                    Some(request) => return self.here(&here.router, request).await,
+                    // It was on its way to another host, which was not the owner any more.
+                    None => return self.again(forward, &here.router).await,
+                },
+                Place::Elsewhere(peer) => {
+                    if let Some(request) = unsent.take() {
+                        forward = Forward::of(request, from).await;
+                    }
+                    let Some(forward) = &mut forward else {
+                        return Refused::from(Refusal::invalid("the body did not come"))
+                            .into_response();
+                    };
+                    match forward.send(&self.cluster, &peer, self.stopped.clone()).await {
+                        Sent::Answered(response) => return response,
+                        Sent::NotDone => {}
+                        Sent::Unknown => {
+                            return unavailable(
+                                "the host that owns the workspace was lost while it worked on this, and it is not known \
+                                 whether it was done; repeat it with the same idempotency key",
+                            );
+                        }
+                    }
+                }
+                Place::Here(_) | Place::Nowhere(_) => {}
+            }
+            if Instant::now() >= until {
+                return self.nobody(looks);
+            }
+            if waits.is_none() {
+                let Ok(one) = self.waiting.try_acquire() else {
+                    return unavailable("too many requests wait for the workspace to have a host");
+                };
+                waits = Some(one);
+            }
+            let _ = timeout_at(until.min(Instant::now() + LOOK), place.changed()).await;
+        }
+    }
+
+    async fn here(&self, router: &Router, request: Request) -> Response {
+        let Ok(response) = TowerToHyperService::new(router.clone()).call(request).await;
+        response
+    }
+
+    /// This host has become the owner while the request was on its way to another.
+    async fn again(&self, forward: Option<Forward>, router: &Router) -> Response {
+        match forward.and_then(Forward::back) {
+            Some(request) => self.here(router, request).await,
+            None => unavailable("the workspace moved to another host; try again"),
+        }
+    }
+
+    /// Nobody serves the workspace, and why.
+    fn nobody(&self, looks: bool) -> Response {
+        let trouble = self.cluster.view().and_then(|view| view.trouble);
+        let why = match &*self.cluster.place().borrow() {
+            Place::Nowhere(why) => why.to_string(),
+            Place::Here(_) => "this host could not renew its lease".to_owned(),
+            Place::Elsewhere(peer) => format!("the host at {} cannot be reached", peer.at),
+        };
+        let why = trouble.map_or(why.clone(), |trouble| format!("{why}: {trouble}"));
+        if looks {
+            let body = format!("not ready: {why}\n");
+            return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+        }
+        unavailable(&format!("no host serves the workspace now ({why}); try again in a moment"))
+    }
+}
+
+fn unavailable(why: &str) -> Response {
+    let mut response = Refused::from(Refusal::new(Code::Unavailable, why)).into_response();
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
