@@ -14,7 +14,7 @@ const AGENT_MAIL: &str = "0.1.0";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `wake`, `web`, `attention`, or `instructions`.
+    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `scale`, `wake`, `web`, `attention`, or `instructions`.
     name: String,
     /// What the program that measures it takes; `-- --help` says what that is.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -183,6 +183,8 @@ commands! {
         /// The settings: check them, and show what is in force
         #[command(subcommand)]
         Config = config;
+        /// The hosts that are up, and which of them owns the workspace
+        Hosts = hosts;
         /// Check the store: logs replayed, chains walked, invariants held
         Doctor = doctor;
         /// Who did what to whom: read it, check its chains, keep a copy

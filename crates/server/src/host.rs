@@ -6,13 +6,14 @@
 
 mod bound;
 pub(crate) mod checked;
+mod context;
 mod dispatchers;
 mod engine;
 mod error;
 mod first;
 pub(crate) mod heads;
 mod host_file;
-mod keeper;
+mod ownership;
 mod retention;
 mod serving;
 mod stop;
@@ -29,9 +30,9 @@ use checked::{Checked, Storage};
 use chorus_store::membership::{JoinError, Joining, Membership};
 use chorus_store::sqlite::Folder;
 use chorus_store::{OpenError, Place};
+use context::HostContext;
 pub use error::StartError;
-use keeper::{Keeper, ended};
-use serving::Premises;
+use ownership::{Ownership, ended};
 pub use serving::Serving;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -68,7 +69,7 @@ pub struct Running {
     pub workspace_id: String,
     /// Where the host is reached that serves the workspace, if that is another.
     pub served_by: Option<String>,
-    keeper: Arc<Keeper>,
+    ownership: Arc<Ownership>,
     data: PathBuf,
     /// How commands beside it reach it, as its file says.
     local: String,
@@ -87,7 +88,7 @@ impl Host {
         let bound = Bound::bind(&config, tls.is_some()).await?;
         let reached = bound.reached.clone();
         let (cluster, peers, folder) = join(&config, &storage, &reached.url).await?;
-        let premises = Premises {
+        let context = HostContext {
             cluster: Arc::new(cluster),
             reached: reached.clone(),
             metrics: Arc::new(Metrics::default()),
@@ -98,31 +99,34 @@ impl Host {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = Vec::new();
         if let Some(peers) = peers {
-            let cluster = premises.cluster.clone();
+            let cluster = context.cluster.clone();
             tasks.push(tokio::spawn(listener::serve(peers, cluster, stopped.clone())));
         }
-        let keeper =
-            Keeper { premises, serving: watch::Sender::new(None), ends: watch::Sender::new(false) };
-        if let Err(why) = keeper.begin(storage).await {
+        let ownership = Ownership {
+            context,
+            serving: watch::Sender::new(None),
+            ends: watch::Sender::new(false),
+        };
+        if let Err(why) = ownership.begin(storage).await {
             let _ = stop.send(true);
-            keeper.premises.cluster.leave();
-            if let Some(folder) = keeper.folder() {
+            ownership.context.cluster.leave();
+            if let Some(folder) = ownership.folder() {
                 folder.take_back();
             }
             return Err(why);
         }
-        let keeper = Arc::new(keeper);
-        let premises = &keeper.premises;
-        let data = premises.config.data.clone();
+        let ownership = Arc::new(ownership);
+        let context = &ownership.context;
+        let data = context.config.data.clone();
         // Before the first answer, so that whoever sees the host up finds it by its folder. Before anything that can do
         // without space, where there is little.
         host_file::write(&data, &reached.local)?;
-        tasks.push(tokio::spawn(keeper.clone().run()));
+        tasks.push(tokio::spawn(ownership.clone().run()));
         tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch())));
-        let server = bound.serve(premises, tls, stopped);
-        let serving = keeper.serving.borrow().clone();
-        let served_by = match &*premises.cluster.place().borrow() {
-            cluster::Place::Elsewhere(peer) => Some(peer.url.clone()),
+        let server = bound.serve(context, tls, stopped);
+        let serving = ownership.serving.borrow().clone();
+        let served_by = match &*context.cluster.place().borrow() {
+            cluster::Location::Elsewhere(peer) => Some(peer.url.clone()),
             _ => None,
         };
         let access = serving.as_ref().map(|serving| serving.access.clone()).unwrap_or_default();
@@ -136,11 +140,11 @@ impl Host {
             served_by,
             data,
             local: reached.local,
-            drain: Duration::from_secs(premises.config.settings.basics.drain_seconds),
+            drain: Duration::from_secs(context.config.settings.basics.drain_seconds),
             stop,
             server,
             tasks,
-            keeper,
+            ownership,
         })
     }
 }
@@ -194,7 +198,7 @@ async fn join(
 impl Running {
     /// The workspace, while this host serves it.
     pub fn serving(&self) -> Option<Arc<Serving>> {
-        self.keeper.serving.borrow().clone()
+        self.ownership.serving.borrow().clone()
     }
 
     /// Another MCP server at `/mcp` over this host's own transport, for tests of the transport: its guard, limits
@@ -222,7 +226,7 @@ impl Running {
     /// Returns when the writer has ended by itself, and why: nothing can be written until the host is started anew. A host
     /// on a database goes on, and opens the workspace again, or leaves it to another.
     pub async fn broken(&self) -> String {
-        let alone = self.keeper.premises.cluster.membership().is_none();
+        let alone = self.ownership.context.cluster.membership().is_none();
         match self.serving().filter(|_| alone) {
             Some(serving) => ended(&serving).await,
             None => std::future::pending().await,

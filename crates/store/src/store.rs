@@ -17,7 +17,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::damage::Damage;
 use crate::db::{Db, Error, Sync};
 use crate::facts::Stored;
-use crate::membership::Epoch;
+use crate::membership::{self, Epoch};
 use crate::newest::{self, Newest};
 use crate::open_error::OpenError;
 use crate::postgres::{Address, Postgres};
@@ -203,8 +203,8 @@ impl Opened {
             Some(address) => {
                 folder.must_have_no_database().map_err(OpenError::Folder)?;
                 let db = match options.owned {
-                    Some(epoch) => Postgres::owner(address, options.sync, epoch),
-                    None => Postgres::writer(address, options.sync),
+                    Some(epoch) => Postgres::owner(address, options.sync, epoch, None),
+                    None => membership::writer(address, options.sync),
                 };
                 let db = db.map_err(database)?;
                 migrate(&db)?;

@@ -25,6 +25,7 @@ mod mcp;
 mod peers;
 mod registry;
 mod report;
+mod scale;
 pub(crate) mod talk;
 mod webhook;
 
@@ -74,14 +75,21 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", "sqlite") => host::run(plan, None),
         ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
+        // Always on PostgreSQL: a file has one host.
+        ("scale", "sqlite" | "auto") => scale::run(plan, &peers::Base::start()?),
+        ("scale", url) if url.contains("://") => scale::run(plan, &peers::Base::at(url)),
         ("mcp", "sqlite") => mcp::run(plan),
         ("channels", "sqlite") => channels::run(plan),
         ("registry", "sqlite") => registry::run(plan),
         ("webhook", "sqlite") => webhook::run(plan),
-        ("host", other) => Err(format!("a database is sqlite, auto or postgres://…, not {other}")),
-        ("mcp" | "channels" | "registry" | "webhook", _) => {
-            Err(format!("`{name}` is measured on SQLite; `host` has --database"))
+        ("host" | "scale", other) => {
+            Err(format!("a database is sqlite, auto or postgres://…, not {other}"))
         }
-        _ => Err("there are `host`, `mcp`, `channels`, `registry` and `webhook`".to_owned()),
+        ("mcp" | "channels" | "registry" | "webhook", _) => {
+            Err(format!("`{name}` is measured on SQLite; `host` and `scale` have --database"))
+        }
+        _ => {
+            Err("there are `host`, `mcp`, `channels`, `registry`, `webhook` and `scale`".to_owned())
+        }
     }
 }

@@ -57,6 +57,11 @@ impl Figure {
         Self::of_bench("registry", metric, unit)
     }
 
+    /// A value of ours with several hosts on a database.
+    pub(crate) const fn scale(metric: &'static str, unit: &'static str) -> Self {
+        Self::of_bench("scale", metric, unit)
+    }
+
     /// A limit's or a peer's own value.
     pub(crate) const fn peer(metric: &'static str, unit: &'static str) -> Self {
         Self::of_bench("peer", metric, unit)

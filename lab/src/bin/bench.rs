@@ -9,7 +9,7 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Args {
-    /// What to measure: `host`, `mcp`, `channels`, `registry` or `webhook`.
+    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook` or `scale`.
     name: String,
     /// The release binary of Chorus.
     #[arg(long)]

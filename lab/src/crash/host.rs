@@ -125,6 +125,16 @@ impl Host {
         Ok(())
     }
 
+    /// Stands still for so long, with all that it holds, and goes on as if nothing had been.
+    pub(crate) fn freeze(&mut self, long: Duration) -> Result<(), String> {
+        let child = self.child.as_ref().ok_or("there is no host to stop")?;
+        let process = Pid::from_raw(child.id().cast_signed());
+        let send = |signal| kill(process, signal).map_err(|e| format!("{signal}: {e}"));
+        send(Signal::SIGSTOP)?;
+        std::thread::sleep(long);
+        send(Signal::SIGCONT)
+    }
+
     /// SIGTERM, as an operator would stop it.
     pub(crate) fn stop(&mut self) -> Result<(), String> {
         let mut child = self.child.take().ok_or("there is no host to stop")?;

@@ -25,6 +25,8 @@ pub(super) struct Kills {
     pub(super) host: usize,
     /// Of these, while it was starting.
     pub(super) at_start: usize,
+    /// Hosts that stood still for longer than a lease.
+    pub(super) frozen: usize,
     /// Of the database that hosts share.
     pub(super) database: usize,
     pub(super) harness: usize,
@@ -76,6 +78,9 @@ impl fmt::Display for Report {
         )?;
         if kills.database > 0 {
             writeln!(f, "database: {} restarts", kills.database)?;
+        }
+        if kills.frozen > 0 {
+            writeln!(f, "hosts that stood still: {}", kills.frozen)?;
         }
         writeln!(f, "harnesses: {} kills, {} of them in a turn", kills.harness, kills.in_turn)?;
         writeln!(

@@ -125,6 +125,7 @@ impl Crash {
             }
             let blow = self.host.strike(&mut self.chance)?;
             self.kills.host += blow.hosts;
+            self.kills.frozen += blow.frozen;
             self.kills.database += usize::from(blow.database);
             std::thread::sleep(self.chance.millis(0..150));
             let harness_first = self.chance.one_in(2);

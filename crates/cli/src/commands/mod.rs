@@ -57,6 +57,7 @@ pub(crate) mod digest;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod health;
+pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod restore;

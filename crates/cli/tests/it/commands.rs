@@ -143,6 +143,15 @@ fn an_erased_message_is_gone_for_good() {
     assert!(text.contains("erased a message (secret)") && !text.contains("hunter2"), "{text}");
 }
 
+#[test]
+fn the_hosts_are_listed() {
+    let host = Host::with_room(&[]);
+    let hosts = host.json(&["hosts"]);
+    assert_eq!(hosts["hosts"][0]["owner"], true);
+    let text = host.run(&["hosts"]).ok().out;
+    assert!(text.contains("has the workspace in its folder"), "{text}");
+}
+
 // covers: OPS-9, OPS-11
 #[test]
 fn the_audit_is_listed_exported_and_verified() {

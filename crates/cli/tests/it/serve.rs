@@ -78,29 +78,28 @@ fn it_takes_as_many_files_as_it_may() {
 
 // covers: OPS-142
 #[test]
-fn a_host_that_can_write_no_more_ends_and_says_why() {
+fn a_host_whose_database_was_harmed_says_why_and_goes_on_when_it_is_mended() {
     let cluster = Cluster::start(Durability::Quick, &[]).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
-    let mut command = chorus();
-    command.current_dir(folder.path()).args(["serve", "--json", "--listen", "127.0.0.1:0"]);
-    command.args(["--database", &cluster.url("postgres")]);
-    let mut serving = Going::start(command.stderr(std::fs::File::create(&log).unwrap()));
-    serving.wait(|line| serde_json::from_str::<Value>(line).ok());
-    // Somebody has their hands in the database, and the host's connection breaks.
-    let harm = "ALTER TABLE turn RENAME TO elsewhere; SELECT pg_terminate_backend(pid, 10000)
-        FROM pg_stat_activity WHERE application_name = 'chorus writer'";
-    cluster.sql("postgres", harm).unwrap();
-    assert_eq!(serving.child.wait().unwrap().code(), Some(1));
-    let log = std::fs::read_to_string(&log).unwrap();
-    assert!(log.contains("the host can write no more"), "{log}");
-    assert!(log.contains("does not exist"), "{log}");
-    cluster.sql("postgres", "ALTER TABLE elsewhere RENAME TO turn").unwrap();
-    let (mut serving, _) = serve(
+    let (mut serving, greeting) = serve(
         folder.path(),
         &[],
         &["--listen", "127.0.0.1:0", "--database", &cluster.url("postgres")],
     );
+    let url = greeting["url"].as_str().unwrap().to_owned();
+    // Somebody has their hands in the database, and the host's connections break.
+    let cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+        WHERE application_name LIKE 'chorus %'";
+    let harm = format!("ALTER TABLE workspace_owner RENAME TO elsewhere; {cut}");
+    cluster.sql("postgres", &harm).unwrap();
+    let health = || run(chorus().args(["health", "--url", &url]));
+    let why = eventually_blocking("it says why", || {
+        let said = health();
+        if said.code == 1 { Ok(said.err) } else { Err(said.out) }
+    });
+    assert!(why.contains("does not exist") || why.contains("cannot be reached"), "{why}");
+    cluster.sql("postgres", "ALTER TABLE elsewhere RENAME TO workspace_owner").unwrap();
+    eventually_blocking("it goes on", || health().code == 0);
     kill(serving.pid(), Signal::SIGTERM).unwrap();
     assert!(serving.child.wait().unwrap().success());
 }

@@ -7,6 +7,7 @@ mod audit;
 mod channels;
 mod copies;
 mod endpoints;
+mod hosts;
 mod inboxes;
 mod members;
 mod messages;

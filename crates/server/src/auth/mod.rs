@@ -12,6 +12,7 @@ mod heads;
 mod jobs;
 mod jwks;
 mod keys;
+mod leased;
 mod oidc;
 mod signin;
 mod stated;
@@ -163,21 +164,6 @@ impl Auth {
     /// Honours the tokens of these issuers too.
     pub(crate) fn trusting(self, issuers: &BTreeMap<String, Issuer>) -> Self {
         Self { foreign: Foreign::new(issuers), ..self }
-    }
-
-    /// Checks nobody's token once the workspace may be another host's, where it may be revoked by now.
-    pub(crate) fn leased(self, lease: Arc<Lease>) -> Self {
-        Self { lease, ..self }
-    }
-
-    fn must_be_owner(&self) -> Result<(), Refusal> {
-        match self.lease.holds() {
-            true => Ok(()),
-            false => Err(Refusal::new(
-                Code::Unavailable,
-                "this host may not own the workspace any more; try again in a moment",
-            )),
-        }
     }
 
     /// Checks a token of another issuer, so that [`Auth::verify`] knows it. Does nothing with the host's own, and with

@@ -25,7 +25,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
 
-use super::{Cluster, Peer, Place};
+use super::{Cluster, Location, Peer};
 
 /// Who asked the host that passes a request on.
 pub(crate) const FROM: HeaderName = HeaderName::from_static("chorus-forwarded-from");
@@ -191,12 +191,13 @@ fn strip(headers: &mut HeaderMap, upgrades: bool) {
 
 /// Ends when the workspace is served by another host than this one, or this process stops.
 fn over(
-    mut place: watch::Receiver<Place>,
+    mut place: watch::Receiver<Location>,
     peer: Arc<Peer>,
     mut stopped: watch::Receiver<bool>,
 ) -> BoxFuture<'static, ()> {
     async move {
-        let left = |place: &Place| !matches!(place, Place::Elsewhere(now) if now.id == peer.id);
+        let left =
+            |place: &Location| !matches!(place, Location::Elsewhere(now) if now.id == peer.id);
         tokio::select! {
             _ = place.wait_for(left) => {}
             _ = stopped.wait_for(|stopped| *stopped) => {}

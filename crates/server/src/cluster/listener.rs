@@ -22,7 +22,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use super::forward::{FROM, Forwarded, NOT_OWNER};
-use super::{Cluster, IDLE, Place};
+use super::{Cluster, IDLE, Location};
 
 /// Connections of other hosts at one time: each client's stream of events or WebSocket takes one.
 const CONNECTIONS: usize = 65_536;
@@ -110,7 +110,7 @@ async fn answer(
     let from = from.to_str().ok().and_then(|from| from.parse::<SocketAddr>().ok());
     let place = cluster.place().borrow().clone();
     match (from, place) {
-        (Some(from), Place::Here(here)) if here.lease.holds() => {
+        (Some(from), Location::Here(here)) if here.lease.holds() => {
             request.extensions_mut().insert(ConnectInfo(from));
             request.extensions_mut().insert(Forwarded);
             TowerToHyperService::new(here.router.clone()).call(request).await
@@ -133,7 +133,7 @@ async fn asked(cluster: &Cluster, path: &str) -> Response<Body> {
             cluster.look();
             Response::new(Body::empty())
         }
-        (ACCESS, Place::Here(here)) => {
+        (ACCESS, Location::Here(here)) => {
             let access = (here.operator)().await.unwrap_or_default();
             Response::new(serde_json::to_vec(&access).unwrap_or_default().into())
         }

@@ -1,6 +1,6 @@
 //! The hosts of one database: which of them serves the workspace, and the way to it.
 //!
-//! Any host answers. The one that owns the workspace serves it itself ([`Place::Here`]); every other passes requests
+//! Any host answers. The one that owns the workspace serves it itself ([`Location::Here`]); every other passes requests
 //! on to it over the hosts' own listener ([`forward`], [`listener`]), to whoever proves to have the same keys
 //! ([`identity`]). A host whose workspace is a file is the only one there is.
 //!
@@ -40,15 +40,15 @@ const TELLING: Duration = Duration::from_millis(500);
 
 /// Where the workspace is served.
 #[derive(Clone)]
-pub(crate) enum Place {
-    Here(Arc<Here>),
+pub(crate) enum Location {
+    Here(Arc<Local>),
     Elsewhere(Arc<Peer>),
     /// Nowhere, for the moment, and why.
     Nowhere(Arc<str>),
 }
 
 /// The workspace is served by this host.
-pub(crate) struct Here {
+pub(crate) struct Local {
     pub(crate) router: Router,
     pub(crate) lease: Arc<Lease>,
     /// How the operator gets in, for a host that is asked and does not serve it.
@@ -78,7 +78,7 @@ pub(crate) struct Peer {
 
 /// This host among the hosts of its database.
 pub(crate) struct Cluster {
-    place: watch::Sender<Place>,
+    place: watch::Sender<Location>,
     others: Option<Others>,
 }
 
@@ -103,16 +103,29 @@ impl Cluster {
         Self { place: nowhere(), others: Some(Others { membership, identity, client }) }
     }
 
-    pub(crate) fn place(&self) -> watch::Receiver<Place> {
+    pub(crate) fn place(&self) -> watch::Receiver<Location> {
         self.place.subscribe()
     }
 
-    pub(crate) fn set(&self, place: Place) {
+    pub(crate) fn set(&self, place: Location) {
         self.place.send_modify(|now| *now = place);
     }
 
     pub(crate) fn membership(&self) -> Option<&Membership> {
         self.others.as_ref().map(|others| &others.membership)
+    }
+
+    /// Why nobody serves the workspace, for whoever asks at this host.
+    pub(crate) fn why_nowhere(&self) -> String {
+        let why = match &*self.place.borrow() {
+            Location::Nowhere(why) => why.to_string(),
+            Location::Here(_) => "this host could not renew its lease".to_owned(),
+            Location::Elsewhere(peer) => format!("the host at {} cannot be reached", peer.at),
+        };
+        match self.view().and_then(|view| view.trouble) {
+            Some(trouble) => format!("{why}: {trouble}"),
+            None => why,
+        }
     }
 
     /// Leaves the other hosts. Waits for the database.
@@ -173,6 +186,6 @@ impl Cluster {
     }
 }
 
-fn nowhere() -> watch::Sender<Place> {
-    watch::Sender::new(Place::Nowhere("the host is starting".into()))
+fn nowhere() -> watch::Sender<Location> {
+    watch::Sender::new(Location::Nowhere("the host is starting".into()))
 }

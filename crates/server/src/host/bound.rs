@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::StartError;
-use super::serving::Premises;
+use super::context::{HostContext, Reached};
 use crate::config::Config;
 use crate::listen::connection_limiter::ConnectionLimiter;
 use crate::listen::{Front, Times};
@@ -19,16 +19,6 @@ use crate::transport::{self, Hosts};
 pub(super) struct Bound {
     listener: TcpListener,
     pub(super) reached: Reached,
-}
-
-/// Where the host is reached.
-#[derive(Clone)]
-pub(super) struct Reached {
-    pub(super) addr: SocketAddr,
-    /// How others reach the host: the public URL, or the address; no slash at the end.
-    pub(super) url: String,
-    /// How commands on this machine reach it.
-    pub(super) local: String,
 }
 
 impl Bound {
@@ -50,18 +40,18 @@ impl Bound {
     /// Serves requests until `stopped` says so.
     pub(super) fn serve(
         self,
-        premises: &Premises,
+        context: &HostContext,
         tls: Option<Arc<Tls>>,
         stopped: watch::Receiver<bool>,
     ) -> JoinHandle<()> {
-        let (config, metrics) = (&premises.config, premises.metrics.clone());
+        let (config, metrics) = (&context.config, context.metrics.clone());
         let Reached { addr, url, .. } = &self.reached;
         let hosts = Hosts::new(*addr, config.public_url.as_deref());
         let seats = ConnectionLimiter::new(&config.settings.limits, metrics.clone());
         let connections = seats.all();
-        let cluster = premises.cluster.clone();
+        let cluster = context.cluster.clone();
         let front = Front {
-            router: transport::entry(cluster, hosts, url, metrics.clone(), stopped.clone()),
+            router: transport::gateway(cluster, hosts, url, metrics.clone(), stopped.clone()),
             full: transport::no_place,
             tls,
             seats,

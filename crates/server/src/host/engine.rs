@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::checked::Storage;
-use super::serving::Premises;
+use super::context::HostContext;
 use super::{OPERATOR_FILE, StartError, first};
 use crate::auth::Auth;
 use crate::config::Config;
@@ -58,17 +58,17 @@ pub(super) struct Pending {
 
 impl Engine {
     pub(super) fn start(
-        premises: &Premises,
+        context: &HostContext,
         storage: Storage,
         epoch: Option<Epoch>,
     ) -> Result<(Self, Pending), StartError> {
-        let Premises { config, reached, metrics, traces, cluster, .. } = premises;
+        let HostContext { config, reached, metrics, traces, cluster, .. } = context;
         let settings = &config.settings;
         let webhooks =
             Webhooks::open(&settings.webhook, &storage.roots, (reached.addr.ip(), &reached.url))
                 .map_err(StartError::Egress)?;
         let options =
-            Options { owned: epoch, folder: premises.folder.clone(), ..options(config, &storage) };
+            Options { owned: epoch, folder: context.folder.clone(), ..options(config, &storage) };
         let place = options.place();
         let (store, keys) = first::open(options, storage.keys)?;
         // What a backup that was interrupted has left. The folder is ours alone now.

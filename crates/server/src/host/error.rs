@@ -40,6 +40,8 @@ pub enum StartError {
     Thread(io::Error),
     /// The folder was a host's, and something of it is not there any more.
     Lost(String),
+    /// The workspace is another's, who cannot be reached, and why.
+    Owned(String),
     /// The first start could not make what a workspace needs.
     First(Refusal),
 }
@@ -59,6 +61,11 @@ impl fmt::Display for StartError {
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Traces(why) | Self::Lost(why) => f.write_str(why),
+            Self::Owned(why) => write!(
+                f,
+                "the workspace of this database is in use, and this host cannot reach who has it: {why}; if that is \
+                 another host, see hosts.listen in docs/settings.md and the firewall between them"
+            ),
             Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
         }
     }

@@ -7,41 +7,26 @@ use std::time::Duration;
 
 use axum::Router;
 use chorus_store::membership::Epoch;
-use chorus_store::sqlite::Folder;
 use chorus_store::{Readers, Writer};
 use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::bound::Reached;
 use super::checked::Storage;
+use super::context::HostContext;
 use super::engine::Engine;
 use super::verify::Verifier;
 use super::{GOODBYE, StartError, first, heads, tasks};
-use crate::cluster::{Access, Cluster, Here, OperatorAccess, Place};
-use crate::config::Config;
+use crate::cluster::{Access, Cluster, Local, Location, OperatorAccess};
 use crate::dispatch::connections::STOPPING;
 use crate::services::App;
 use crate::services::copies::PARTIAL;
 use crate::services::digests::Scribe;
-use crate::telemetry::Metrics;
-use crate::traces::Traces;
 use crate::transport::{self, Hosts};
 
 /// How often it is looked whether the last request was answered.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-
-/// What is the same each time that this host begins to serve the workspace.
-pub(super) struct Premises {
-    pub(super) config: Config,
-    pub(super) cluster: Arc<Cluster>,
-    pub(super) reached: Reached,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) traces: Arc<Traces>,
-    /// The data folder, where the host holds it also while it serves nothing.
-    pub(super) folder: Option<Arc<Folder>>,
-}
 
 /// A workspace that this host serves.
 pub struct Serving {
@@ -63,7 +48,7 @@ struct Threads {
     verifier: Verifier,
 }
 
-impl Premises {
+impl HostContext {
     /// Opens the store and begins to serve it; nobody is let in yet.
     pub(super) async fn serve(
         &self,
@@ -111,7 +96,11 @@ impl Serving {
             .boxed()
         });
         let lease = self.app.shared.lease.clone();
-        cluster.set(Place::Here(Arc::new(Here { router: self.router.clone(), lease, operator })));
+        cluster.set(Location::Here(Arc::new(Local {
+            router: self.router.clone(),
+            lease,
+            operator,
+        })));
     }
 
     /// Takes no more requests, answers those under way, and tells sessions to come back.

@@ -9,9 +9,9 @@ impl Running {
     /// Refuses new requests, answers those under way, tells sessions to come back, writes what is open, and lets
     /// the folder go; within `drain_seconds` and a few more.
     pub async fn stop(self) {
-        self.keeper.ends.send_replace(true);
-        let handed_over = self.keeper.hand_over(self.drain).await;
-        let serving = self.keeper.serving.borrow().clone().filter(|_| !handed_over);
+        self.ownership.ends.send_replace(true);
+        let handed_over = self.ownership.hand_over(self.drain).await;
+        let serving = self.ownership.serving.borrow().clone().filter(|_| !handed_over);
         if let Some(serving) = &serving {
             serving.drain(self.drain).await;
         }
@@ -26,18 +26,18 @@ impl Running {
             serving.end().await;
         }
         drop(serving);
-        self.keeper.forget();
+        self.ownership.forget();
         for task in self.tasks {
             task.abort();
             // What it held is let go before this returns.
             let _ = task.await;
         }
-        let traces = self.keeper.premises.traces.clone();
-        let keeper = self.keeper;
+        let traces = self.ownership.context.traces.clone();
+        let ownership = self.ownership;
         // The lease is given back, which waits for the database.
         let closed = tokio::task::spawn_blocking(move || {
             traces.close();
-            keeper.premises.cluster.leave();
+            ownership.context.cluster.leave();
         });
         let _ = closed.await;
     }

@@ -22,6 +22,7 @@ use super::digests::DigestService;
 use super::dispositions::DispositionService;
 use super::endpoints::EndpointService;
 use super::explanations::ExplanationService;
+use super::hosts::HostService;
 use super::identity::Identity;
 use super::inboxes::InboxService;
 use super::log::EventLog;
@@ -122,6 +123,9 @@ services! {
     audit: AuditService {
         services: commands, reads;
         shared: auth, clock, directory, workspace_id;
+    }
+    hosts: HostService {
+        shared: cluster, public_url;
     }
     threads: ThreadService {
         services: commands, reads;

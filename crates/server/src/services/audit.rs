@@ -210,7 +210,7 @@ impl AuditService {
     }
 }
 
-fn may_audit(caller: &Caller) -> Result<(), Refusal> {
+pub(super) fn may_audit(caller: &Caller) -> Result<(), Refusal> {
     caller.must_not_be_a_turn()?;
     match caller.authority() {
         Authority::Auditor | Authority::Operator => Ok(()),

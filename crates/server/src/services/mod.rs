@@ -14,6 +14,7 @@ mod resolve;
 mod app;
 pub(crate) mod clock;
 pub(crate) mod commands;
+pub(crate) mod hosts;
 pub(crate) mod identity;
 pub(crate) mod messages;
 pub(crate) mod methods;

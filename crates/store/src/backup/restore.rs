@@ -11,9 +11,9 @@ use chorus_core::model::ids::Prefix;
 
 use super::{BackupError, Manifest, Result, check, io_at, keys, sync};
 use crate::db::Db;
-use crate::postgres::{Address, Postgres};
+use crate::postgres::Address;
 use crate::sqlite::{Folder, Sqlite};
-use crate::{Tenant, directory, schema};
+use crate::{Tenant, directory, membership, schema};
 
 /// Makes the folder `data` from a backup. It must be absent or empty.
 ///
@@ -38,7 +38,7 @@ pub fn restore(file: &Path, data: &Path) -> Result<Manifest> {
 /// A PostgreSQL database was restored to an earlier time by its own tools: voids the earlier turns,
 /// as [`restore`] does for a folder. Returns the workspace's public id.
 pub fn put_back(address: &Arc<Address>) -> Result<String> {
-    let db = Postgres::writer(address, crate::db::Sync::Full)?;
+    let db = membership::writer(address, crate::db::Sync::Full)?;
     let db: &dyn Db = &db;
     schema::check(db, &schema::POSTGRES).map_err(|why| BackupError::Folder(why.to_string()))?;
     let none = || BackupError::Folder(format!("{address}: it holds no workspace"));

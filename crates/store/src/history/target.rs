@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Place;
 use crate::backup::{self, BackupError, Result};
 use crate::db::{self, Db, Sync};
-use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
+use crate::{Place, membership};
 
 /// The kinds of incomplete targets.
 pub(super) enum Target {
@@ -25,7 +24,7 @@ impl Target {
                 (Self::Folder { data: data.clone(), partial }, Box::new(db))
             }
             Place::Postgres(address) => {
-                (Self::Database, Box::new(Postgres::writer(address, Sync::Full)?))
+                (Self::Database, Box::new(membership::writer(address, Sync::Full)?))
             }
         })
     }

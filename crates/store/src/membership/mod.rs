@@ -11,6 +11,7 @@
 
 mod lease;
 mod process;
+mod program;
 mod rows;
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -19,11 +20,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub use lease::Lease;
-pub(crate) use rows::owner_at_rest;
+pub use program::writer;
 pub use rows::{LiveHost, Owner};
 use tokio::sync::{oneshot, watch};
 
 use crate::db::{Db, Error, Result};
+pub use crate::postgres::Epoch;
 use crate::postgres::{Address, Postgres};
 
 /// The only workspace of a database, until hosts serve several.
@@ -91,15 +93,6 @@ impl From<Error> for JoinError {
     fn from(why: Error) -> Self {
         Self::Database(why)
     }
-}
-
-/// A workspace that this process owns, until its epoch passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Epoch {
-    pub workspace: i64,
-    pub number: u64,
-    /// How many transactions its owners had committed before.
-    pub batch: u64,
 }
 
 enum Order {

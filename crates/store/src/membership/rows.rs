@@ -178,12 +178,6 @@ pub(super) fn release(db: &dyn Db, workspace: i64, epoch: u64) -> Result<()> {
     db.execute(sql, &[workspace.into(), epoch.into()]).map(drop)
 }
 
-/// Within a transaction: waits for one of this owner that may be under way still.
-pub(crate) fn owner_at_rest(db: &dyn Db, workspace: i64) -> Result<Option<Owner>> {
-    let sql = "SELECT host, epoch, batch FROM workspace_owner WHERE workspace = $1 FOR UPDATE";
-    db.one(sql, &[workspace.into()], read_owner)
-}
-
 /// Before owners had epochs, hosts held a lock of their connection. Whether one of them still runs.
 pub(super) fn has_host_of_before(db: &dyn Db) -> Result<bool> {
     let yes = |sql: &str| db.one(sql, &[], |row| row.flag(0)).map(|yes| yes.unwrap_or(false));

@@ -25,14 +25,13 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use address::{Address, AddressError};
 use buffer::Buffer;
 use link::{Dialing, Link, Typed, Use};
+pub(crate) use thread::wait;
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
-use crate::membership::{self, Epoch, JoinError, Joining, Membership};
 
 /// One connection to the database.
 pub struct Postgres {
@@ -53,6 +52,15 @@ pub struct Postgres {
     owned: Option<Owned>,
 }
 
+/// A workspace that this process owns, until its epoch passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epoch {
+    pub workspace: i64,
+    pub number: u64,
+    /// How many transactions its owners had committed before.
+    pub batch: u64,
+}
+
 /// The workspace that a connection writes.
 struct Owned {
     epoch: Epoch,
@@ -60,8 +68,8 @@ struct Owned {
     batch: Cell<u64>,
     /// A commit whose answer was lost.
     unknown: Cell<bool>,
-    /// Renews the lease of a program that is no host.
-    _membership: Option<Membership>,
+    /// What keeps the epoch from passing, for a program that is no host.
+    _kept: Option<Box<dyn Send>>,
 }
 
 /// The state of the transaction. It begins with its first statement, in the same message.
@@ -75,64 +83,17 @@ enum State {
 const WRITING: &str = "BEGIN";
 const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// How long a program that is no host waits for an answer about its lease.
-const GIVE_UP: Duration = Duration::from_secs(30);
-/// How often it is looked whether the workspace can be had.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
-
 impl Postgres {
-    /// The connection of a workspace's owner.
-    pub fn owner(address: &Arc<Address>, sync: Sync, epoch: Epoch) -> Result<Self> {
-        Self::owned(address, sync, epoch, None)
-    }
-
-    /// Owns the workspace as long as this lives, for a program that is no host. Refused while a
-    /// host has it.
-    pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Self> {
-        let joining = Joining {
-            peer: String::new(),
-            url: String::new(),
-            keys: Vec::new(),
-            lease: membership::LEASE,
-        };
-        let membership = Membership::join(address, joining).map_err(|why| match why {
-            JoinError::Database(why) => why,
-            JoinError::OtherKeys => Error::Engine("other hosts have other keys".to_owned()),
-        })?;
-        let mut left = None;
-        loop {
-            let taken = thread::wait(membership.take(membership::WORKSPACE), GIVE_UP);
-            let gone = || Error::Lost("the lease has ended".to_owned());
-            if let Some(epoch) = taken.ok_or_else(gone)?.map_err(|_| gone())?? {
-                return Self::owned(address, sync, epoch, Some(membership));
-            }
-            // A host that has just been killed is there until its lease ends. One that renews it is
-            // up.
-            let now = membership.view().borrow().owner().map(|owner| owner.left);
-            if left.is_some() && now > left {
-                return Err(Error::Engine(
-                    "it is in use by another running host; stop that one, or use another database"
-                        .into(),
-                ));
-            }
-            left = now;
-            std::thread::sleep(LOOK_AGAIN);
-        }
-    }
-
-    fn owned(
+    /// The connection of a workspace's owner. `kept` lives as long as it does.
+    pub(crate) fn owner(
         address: &Arc<Address>,
         sync: Sync,
         epoch: Epoch,
-        membership: Option<Membership>,
+        kept: Option<Box<dyn Send>>,
     ) -> Result<Self> {
         let mut this = Self::open(address, Use::Write(sync))?;
-        this.owned = Some(Owned {
-            epoch,
-            batch: Cell::new(epoch.batch),
-            unknown: Cell::new(false),
-            _membership: membership,
-        });
+        let (batch, unknown) = (Cell::new(epoch.batch), Cell::new(false));
+        this.owned = Some(Owned { epoch, batch, unknown, _kept: kept });
         Ok(this)
     }
 
@@ -325,17 +286,20 @@ impl Db for Postgres {
             return Ok(Fate::Undone);
         };
         // A transaction that is under way at a connection's other end is waited for.
-        let owner = membership::owner_at_rest(self, epoch.workspace)?;
-        let Some(owner) = owner.filter(|owner| owner.epoch == epoch.number) else {
+        let db: &dyn Db = self;
+        let sql = "SELECT epoch, batch FROM workspace_owner WHERE workspace = $1 FOR UPDATE";
+        let read = |row: &dyn Row| Ok((row.int::<u64>(0)?, row.int::<u64>(1)?));
+        let owner = db.one(sql, &[epoch.workspace.into()], read)?;
+        let Some((_, done)) = owner.filter(|(number, _)| *number == epoch.number) else {
             return Err(Error::Fenced("its epoch has passed".to_owned()));
         };
-        let committed = unknown.get() && owner.batch == batch.get() + 1;
-        if !committed && owner.batch != batch.get() {
+        let committed = unknown.get() && done == batch.get() + 1;
+        if !committed && done != batch.get() {
             // As after a failover to a standby that had not received everything.
             let why = "the database is not where this host left it";
             return Err(Error::Fenced(why.to_owned()));
         }
-        batch.set(owner.batch);
+        batch.set(done);
         unknown.set(false);
         self.lost.set(false);
         Ok(if committed { Fate::Committed } else { Fate::Undone })

@@ -33,7 +33,7 @@ pub(super) fn handle() -> Result<Handle> {
 }
 
 /// Blocks until `future` completes; none when that takes longer than `limit`.
-pub(super) fn wait<T>(future: impl Future<Output = T>, limit: Duration) -> Option<T> {
+pub(crate) fn wait<T>(future: impl Future<Output = T>, limit: Duration) -> Option<T> {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);

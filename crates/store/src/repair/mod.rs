@@ -34,9 +34,10 @@ use crate::clock::{Clock, SystemClock};
 use crate::db::{Db, Error, Result, Sync};
 use crate::facts::Stored;
 use crate::open_error::OpenError;
-use crate::postgres::Postgres;
 use crate::sqlite::{Folder, Sqlite};
-use crate::{Place, Tenant, audit, conversation, directory, newest, schema, search, turn};
+use crate::{
+    Place, Tenant, audit, conversation, directory, membership, newest, schema, search, turn,
+};
 
 /// Repairs a place that no host uses; its folder `data` is locked meanwhile. All logs are replayed
 /// completely.
@@ -56,7 +57,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
             Box::new(Sqlite::writer(&file, vfs.as_deref(), Sync::Full).map_err(database)?)
         }
         Place::Postgres(address) => {
-            Box::new(Postgres::writer(address, Sync::Full).map_err(database)?)
+            Box::new(membership::writer(address, Sync::Full).map_err(database)?)
         }
     };
     let db: &dyn Db = &*db;

@@ -7,10 +7,10 @@ use chorus_core::model::ids::Timestamp;
 
 use super::{Migration, Mismatch, POSTGRES, SQLITE, Schema, Since, check, for_postgres, migrate};
 use crate::db::{Db, Row, Table};
-use crate::families;
 use crate::family::Family;
-use crate::postgres::{Address, Postgres};
+use crate::postgres::Address;
 use crate::sqlite::Sqlite;
+use crate::{families, membership};
 
 static MIGRATION: Table = Table::new("migration", 1, &["number", "name", "checksum", "applied_at"]);
 
@@ -22,7 +22,7 @@ fn fresh() -> (tempfile::TempDir, Box<dyn Db>) {
 
 fn fresh_on_postgres() -> Box<dyn Db> {
     let address = Arc::new(Address::read(&chorus_cluster::schema().unwrap()).unwrap());
-    Box::new(Postgres::writer(&address, crate::db::Sync::Full).unwrap())
+    Box::new(membership::writer(&address, crate::db::Sync::Full).unwrap())
 }
 
 /// Runs the check with an empty database of each engine, and its schema.

@@ -33,6 +33,7 @@ pub mod claims;
 pub mod cursors;
 pub mod deliveries;
 pub mod digests;
+pub mod hosts;
 pub mod ids;
 pub mod inboxes;
 

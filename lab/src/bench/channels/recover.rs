@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bench::Plan;
 use crate::bench::host::rooms::token;
 use crate::bench::host::server::{Ground, Host, Hosts};
 use crate::bench::report::Samples;
-use crate::bench::talk;
+use crate::bench::{Plan, talk};
 
 /// How long a host may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -71,7 +71,7 @@ impl Hosts<'_> {
 
 impl Host {
     /// Starts another on the same database, with the same keys; it has to end before this one.
-    pub(super) fn beside(&self) -> Result<Self, String> {
+    pub(crate) fn beside(&self) -> Result<Self, String> {
         let mut flags = self.flags.clone();
         flags.push(format!("--keys={}", self.server.folder.path().join("keys").display()));
         let (server, addr, started_ms) = serve(&self.chorus, &flags, folder("bench-chorus")?)?;
@@ -99,6 +99,18 @@ impl Host {
     pub(crate) fn end(self) -> Result<Ground, String> {
         let Self { server, database, .. } = self;
         Ok(Ground { folder: server.stop()?, database })
+    }
+
+    /// Kills it for good; what it kept stays.
+    pub(crate) fn kill(self) -> Result<Ground, String> {
+        let Self { mut server, database, .. } = self;
+        Ok(Ground { folder: server.kill()?, database })
+    }
+
+    /// Lets it stand still, until it is killed.
+    pub(crate) fn stand_still(&self) -> Result<(), String> {
+        let process = Pid::from_raw(self.server.child.id().cast_signed());
+        kill(process, Signal::SIGSTOP).map_err(|e| format!("SIGSTOP: {e}"))
     }
 
     /// Asks as the operator; an answer that is no success is an error.

@@ -11,10 +11,9 @@ use tokio::task::{JoinSet, LocalSet};
 
 use super::agents::{self, Place, Seen};
 use super::house::House;
-use crate::bench::Plan;
 use crate::bench::host::server::Hosts;
-use crate::bench::load;
 use crate::bench::report::Samples;
+use crate::bench::{Plan, load};
 
 /// How it is measured with so many endpoints.
 struct Shape {

@@ -168,7 +168,7 @@ impl Crash {
                 std::thread::sleep(Duration::from_millis(1));
             }
             let blow = self.house.strike(&mut self.chance)?;
-            self.kills += blow.hosts.max(usize::from(blow.database));
+            self.kills += (blow.hosts + blow.frozen).max(usize::from(blow.database));
             self.databases += usize::from(blow.database);
             std::thread::sleep(self.chance.millis(0..100));
             self.house.start()?;

@@ -8,6 +8,7 @@ mod channels;
 mod copies;
 mod endpoints;
 mod events;
+mod hosts;
 mod inboxes;
 mod live;
 mod members;
@@ -44,6 +45,7 @@ pub(super) fn routes() -> Routes {
         .merge(search::routes())
         .merge(work::routes())
         .merge(audit::routes())
+        .merge(hosts::routes())
         .merge(copies::routes())
         .merge(endpoints::routes())
         .merge(approvals::routes())

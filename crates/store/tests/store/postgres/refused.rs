@@ -1,8 +1,7 @@
 //! A database that cannot be used is refused at the start, with a sentence that says why and holds no password.
 
 use chorus_cluster::{Cluster, Durability, checked, sql_at};
-use chorus_store::postgres::Postgres;
-use chorus_store::{Sync, open};
+use chorus_store::{Sync, membership, open};
 
 use super::options;
 
@@ -76,12 +75,14 @@ fn a_schema_that_is_not_ours_is_refused() {
     }
 }
 
+// covers: OPS-158
 #[test]
 fn a_database_with_a_host_is_shared_with_nobody_who_is_none() {
     let url = chorus_cluster::schema().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let held = open(options(folder.path(), &url)).unwrap();
-    let importing = Postgres::writer(&super::address(&url), Sync::Full).err().unwrap().to_string();
+    let importing =
+        membership::writer(&super::address(&url), Sync::Full).err().unwrap().to_string();
     assert!(importing.contains("in use by another running host"), "{importing}");
     drop(held);
     drop(open(options(folder.path(), &url)).unwrap());

@@ -21,7 +21,7 @@ use super::browser::Browser;
 use super::guard::Hosts;
 use super::refused::Refused;
 use crate::cluster::forward::{Forward, Sent};
-use crate::cluster::{Cluster, Place};
+use crate::cluster::{Cluster, Location};
 use crate::telemetry::Metrics;
 
 /// How long a request waits for the workspace to have an owner: longer than a lease and a start.
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Requests that wait at one time.
 const WAITING: usize = 4_096;
 
-struct Entry {
+struct Gateway {
     cluster: Arc<Cluster>,
     hosts: Hosts,
     browser: Browser,
@@ -41,7 +41,7 @@ struct Entry {
 }
 
 /// What clients of this host reach, wherever the workspace is served.
-pub(crate) fn entry(
+pub(crate) fn gateway(
     cluster: Arc<Cluster>,
     hosts: Hosts,
     public_url: &str,
@@ -50,22 +50,22 @@ pub(crate) fn entry(
 ) -> Router {
     let browser = Browser::of(public_url);
     let waiting = Semaphore::new(WAITING);
-    let entry = Entry { cluster, hosts, browser, metrics, waiting, stopped };
-    Router::new().fallback(enter).with_state(Arc::new(entry))
+    let gateway = Gateway { cluster, hosts, browser, metrics, waiting, stopped };
+    Router::new().fallback(enter).with_state(Arc::new(gateway))
 }
 
-async fn enter(State(entry): State<Arc<Entry>>, request: Request) -> Response {
-    let place = entry.cluster.place().borrow().clone();
+async fn enter(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+    let place = gateway.cluster.place().borrow().clone();
     match place {
-        Place::Here(here) if here.lease.holds() => {
+        Location::Here(here) if here.lease.holds() => {
             let Ok(response) = TowerToHyperService::new(here.router.clone()).call(request).await;
             response
         }
-        _ => entry.pass_on(request).await,
+        _ => gateway.pass_on(request).await,
     }
 }
 
-impl Entry {
+impl Gateway {
     async fn pass_on(&self, request: Request) -> Response {
         let mut response = self.passed_on(request).await;
         if response.extensions().get::<super::refused::RefusedWith>().is_some() {
@@ -95,12 +95,12 @@ impl Entry {
         loop {
             let now = place.borrow_and_update().clone();
             match now {
-                Place::Here(here) if here.lease.holds() => match unsent.take() {
+                Location::Here(here) if here.lease.holds() => match unsent.take() {
                     Some(request) => return self.here(&here.router, request).await,
                     // It was on its way to another host, which was not the owner any more.
                     None => return self.again(forward, &here.router).await,
                 },
-                Place::Elsewhere(peer) => {
+                Location::Elsewhere(peer) => {
                     if let Some(request) = unsent.take() {
                         forward = Forward::of(request, from).await;
                     }
@@ -119,7 +119,7 @@ impl Entry {
                         }
                     }
                 }
-                Place::Here(_) | Place::Nowhere(_) => {}
+                Location::Here(_) | Location::Nowhere(_) => {}
             }
             if Instant::now() >= until {
                 return self.nobody(looks);
@@ -149,13 +149,7 @@ impl Entry {
 
     /// Nobody serves the workspace, and why.
     fn nobody(&self, looks: bool) -> Response {
-        let trouble = self.cluster.view().and_then(|view| view.trouble);
-        let why = match &*self.cluster.place().borrow() {
-            Place::Nowhere(why) => why.to_string(),
-            Place::Here(_) => "this host could not renew its lease".to_owned(),
-            Place::Elsewhere(peer) => format!("the host at {} cannot be reached", peer.at),
-        };
-        let why = trouble.map_or(why.clone(), |trouble| format!("{why}: {trouble}"));
+        let why = self.cluster.why_nowhere();
         if looks {
             let body = format!("not ready: {why}\n");
             return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();

@@ -7,15 +7,19 @@ use std::time::Duration;
 use chorus_store::membership::{Epoch, Membership, WORKSPACE};
 use chorus_store::sqlite::Folder;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::checked::Storage;
-use super::serving::{Premises, Serving};
+use super::context::HostContext;
+use super::serving::Serving;
 use super::{OPERATOR_FILE, StartError};
 use crate::auth::write_private;
-use crate::cluster::{Peer, Place};
+use crate::cluster::{Location, Peer};
 
 /// How often a host that owns nothing looks by itself whether it can.
 const LOOK: Duration = Duration::from_millis(500);
+/// How long a start waits for a workspace that it can neither have nor reach: several leases.
+const START: Duration = Duration::from_secs(20);
 /// Rest after the workspace could not be served here, in which another host can take it.
 const REST: Duration = Duration::from_secs(5);
 /// How often it is looked whether the writer has ended by itself.
@@ -23,8 +27,8 @@ const WRITER_CHECK: Duration = Duration::from_millis(250);
 /// How long a host that stops waits for another to take over, so that its own clients are passed on.
 const HAND_OVER: Duration = Duration::from_secs(3);
 
-pub(super) struct Keeper {
-    pub(super) premises: Premises,
+pub(super) struct Ownership {
+    pub(super) context: HostContext,
     pub(super) serving: watch::Sender<Option<Arc<Serving>>>,
     /// The host stops, and takes nothing any more.
     pub(super) ends: watch::Sender<bool>,
@@ -40,26 +44,30 @@ enum Looked {
     Nobody,
 }
 
-impl Keeper {
+impl Ownership {
     fn membership(&self) -> Option<&Membership> {
-        self.premises.cluster.membership()
+        self.context.cluster.membership()
     }
 
     /// The data folder, if nobody else has it any more.
     pub(super) fn folder(self) -> Option<Folder> {
-        self.premises.folder.and_then(Arc::into_inner)
+        self.context.folder.and_then(Arc::into_inner)
     }
 
     /// At the start: serves the workspace, or finds the host that does.
     pub(super) async fn begin(&self, storage: Storage) -> Result<(), StartError> {
         if self.membership().is_none() {
-            let serving = self.premises.serve(storage, None).await?;
+            let serving = self.context.serve(storage, None).await?;
             self.open(serving);
             return Ok(());
         }
+        let began = Instant::now();
         loop {
+            if began.elapsed() > START {
+                return Err(StartError::Owned(self.context.cluster.why_nowhere()));
+            }
             match self.look().await {
-                Looked::Taken(epoch) => match self.premises.serve(storage, Some(epoch)).await {
+                Looked::Taken(epoch) => match self.context.serve(storage, Some(epoch)).await {
                     Ok(serving) => {
                         self.open(serving);
                         return Ok(());
@@ -71,15 +79,15 @@ impl Keeper {
                 },
                 Looked::Elsewhere(peer) => {
                     // One that was killed is there until its lease ends.
-                    if let Some(access) = self.premises.cluster.access(&peer).await {
-                        let path = self.premises.config.data.join(OPERATOR_FILE);
+                    if let Some(access) = self.context.cluster.access(&peer).await {
+                        let path = self.context.config.data.join(OPERATOR_FILE);
                         if !access.token.is_empty() && !path.exists() {
                             let written = write_private(&path, access.token.as_bytes());
                             written.map_err(|why| StartError::File { path, why })?;
                         }
                         return Ok(());
                     }
-                    self.premises.cluster.look();
+                    self.context.cluster.look();
                 }
                 Looked::Nobody => {}
             }
@@ -88,7 +96,7 @@ impl Keeper {
     }
 
     fn open(&self, serving: Arc<Serving>) {
-        serving.open(&self.premises.cluster);
+        serving.open(&self.context.cluster);
         self.serving.send_replace(Some(serving));
     }
 
@@ -96,22 +104,22 @@ impl Keeper {
     async fn look(&self) -> Looked {
         let Some(membership) = self.membership() else { return Looked::Nobody };
         let view = membership.view().borrow().clone();
-        let cluster = &self.premises.cluster;
+        let cluster = &self.context.cluster;
         if let Some(owner) = view.owner().filter(|owner| owner.id != view.me) {
             let Ok(at) = owner.peer.parse() else {
-                cluster.set(Place::Nowhere("it is being worked on by a program".into()));
+                cluster.set(Location::Nowhere("it is being worked on by a program".into()));
                 return Looked::Nobody;
             };
             let peer = Arc::new(Peer { id: owner.id.clone(), at, url: owner.url.clone() });
             let is_known =
-                matches!(&*cluster.place().borrow(), Place::Elsewhere(now) if *now == peer);
+                matches!(&*cluster.place().borrow(), Location::Elsewhere(now) if *now == peer);
             if !is_known {
                 tracing::info!(host = peer.id, url = peer.url, "another host serves the workspace");
-                cluster.set(Place::Elsewhere(peer.clone()));
+                cluster.set(Location::Elsewhere(peer.clone()));
             }
             return Looked::Elsewhere(peer);
         }
-        cluster.set(Place::Nowhere("no host has it yet".into()));
+        cluster.set(Location::Nowhere("no host has it yet".into()));
         if *self.ends.borrow() {
             return Looked::Nobody;
         }
@@ -153,7 +161,7 @@ impl Keeper {
                     Ok(()) => continue,
                     Err(why) => {
                         tracing::error!(%why, "the workspace cannot be served by this host");
-                        self.premises.cluster.set(Place::Nowhere(why.to_string().into()));
+                        self.context.cluster.set(Location::Nowhere(why.to_string().into()));
                         self.release(epoch).await;
                         REST
                     }
@@ -170,15 +178,15 @@ impl Keeper {
 
     async fn take_up(&self, epoch: Epoch) -> Result<(), StartError> {
         tracing::info!(epoch = epoch.number, "this host serves the workspace");
-        let storage = Storage::of(&self.premises.config)?;
-        let serving = self.premises.serve(storage, Some(epoch)).await?;
+        let storage = Storage::of(&self.context.config)?;
+        let serving = self.context.serve(storage, Some(epoch)).await?;
         self.open(serving);
         Ok(())
     }
 
     /// The workspace is another's, or cannot be written: whoever is connected comes back to its next owner.
     async fn let_go(&self, serving: &Serving) {
-        self.premises.cluster.set(Place::Nowhere("its host has changed".into()));
+        self.context.cluster.set(Location::Nowhere("its host has changed".into()));
         serving.drain(Duration::ZERO).await;
         serving.end().await;
         self.serving.send_replace(None);
@@ -189,7 +197,7 @@ impl Keeper {
 
     /// Lets go of the services, which know the hosts, which know where the services are.
     pub(super) fn forget(&self) {
-        self.premises.cluster.set(Place::Nowhere("the host is stopping".into()));
+        self.context.cluster.set(Location::Nowhere("the host is stopping".into()));
         self.serving.send_replace(None);
     }
 
@@ -202,7 +210,7 @@ impl Keeper {
 
     /// Where other hosts are up: lets one of them take over before this one stops. False where there are none.
     pub(super) async fn hand_over(&self, drain: Duration) -> bool {
-        let (Some(membership), cluster) = (self.membership(), &self.premises.cluster) else {
+        let (Some(membership), cluster) = (self.membership(), &self.context.cluster) else {
             return false;
         };
         let view = membership.view().borrow().clone();
@@ -211,7 +219,7 @@ impl Keeper {
             return false;
         };
         tracing::info!("the workspace is handed over");
-        cluster.set(Place::Nowhere("it is handed over to another host".into()));
+        cluster.set(Location::Nowhere("it is handed over to another host".into()));
         serving.drain(drain).await;
         serving.end().await;
         self.serving.send_replace(None);

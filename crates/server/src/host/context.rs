@@ -1,0 +1,32 @@
+//! What a host has as long as it runs, whether it serves the workspace or not.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use chorus_store::sqlite::Folder;
+
+use crate::cluster::Cluster;
+use crate::config::Config;
+use crate::telemetry::Metrics;
+use crate::traces::Traces;
+
+/// What is the same each time that this host begins to serve the workspace.
+pub(super) struct HostContext {
+    pub(super) config: Config,
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) reached: Reached,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) traces: Arc<Traces>,
+    /// The data folder, where the host holds it also while it serves nothing.
+    pub(super) folder: Option<Arc<Folder>>,
+}
+
+/// Where the host is reached.
+#[derive(Clone)]
+pub(super) struct Reached {
+    pub(super) addr: SocketAddr,
+    /// How others reach the host: the public URL, or the address; no slash at the end.
+    pub(super) url: String,
+    /// How commands on this machine reach it.
+    pub(super) local: String,
+}

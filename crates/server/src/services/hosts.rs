@@ -1,0 +1,47 @@
+//! The hosts of the database, and which of them owns the workspace.
+
+use std::sync::Arc;
+
+use chorus_core::model::error::Refusal;
+use chorus_core::model::ids::Timestamp;
+use chorus_wire::rest::hosts::{HostInfo, Hosts};
+
+use super::audit::may_audit;
+use crate::auth::Caller;
+use crate::cluster::Cluster;
+
+/// Which hosts are up.
+pub(crate) struct HostService {
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) public_url: Arc<str>,
+}
+
+impl HostService {
+    /// `GET /v1/hosts`.
+    pub(crate) fn hosts(&self, caller: &Caller) -> Result<Hosts, Refusal> {
+        may_audit(caller)?;
+        let Some(view) = self.cluster.view() else {
+            let alone = HostInfo {
+                url: self.public_url.to_string(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                owner: true,
+                ..HostInfo::default()
+            };
+            return Ok(Hosts { hosts: vec![alone], epoch: None });
+        };
+        let owner = view.owner().map(|owner| owner.id.clone());
+        // A program that serves nobody is no host.
+        let hosts = view.hosts.into_iter().filter(|host| !host.peer.is_empty());
+        let shown = hosts.map(|host| HostInfo {
+            owner: owner.as_ref() == Some(&host.id),
+            id: Some(host.id),
+            url: host.url,
+            peer: Some(host.peer),
+            version: host.version,
+            since: Some(Timestamp(host.joined_at).into()),
+            lease_ms: Some(u64::try_from(host.left).unwrap_or(0)),
+        });
+        let epoch = view.owner.map(|owner| owner.epoch);
+        Ok(Hosts { hosts: shown.collect(), epoch })
+    }
+}
