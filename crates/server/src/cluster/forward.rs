@@ -178,7 +178,7 @@ fn strip(headers: &mut HeaderMap, upgrades: bool) {
             headers.remove(name);
         }
     }
-    for name in ["keep-alive", "proxy-connection", "te", "trailer"] {
+    for name in ["keep-alive", "proxy-connection", "te", "trailer", "expect"] {
         headers.remove(name);
     }
     headers.remove(TRANSFER_ENCODING);

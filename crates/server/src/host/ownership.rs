@@ -146,7 +146,7 @@ impl Ownership {
                 let Some(epoch) = serving.epoch else { return };
                 tokio::select! {
                     _ = stopped.wait_for(|ends| *ends) => return,
-                    _ = view.wait_for(|view| view.trouble.is_none() && !view.is_mine(epoch.number)) => {
+                    _ = view.wait_for(|view| !view.is_mine(epoch.number)) => {
                         tracing::warn!("another host owns the workspace; this one lets it go");
                     }
                     why = ended(&serving) => {

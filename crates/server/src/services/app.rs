@@ -306,6 +306,9 @@ impl App {
         if self.shared.drain.is_draining() {
             return Err("draining".to_owned());
         }
+        if let Some(why) = self.shared.cluster.view().and_then(|view| view.trouble) {
+            return Err(why);
+        }
         let health = self.shared.writer.health();
         if health.ok { Ok(()) } else { Err(health.reason.unwrap_or_default()) }
     }

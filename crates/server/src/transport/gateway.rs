@@ -121,7 +121,9 @@ impl Gateway {
                 }
                 Location::Here(_) | Location::Nowhere(_) => {}
             }
-            if Instant::now() >= until {
+            // Waiting is for another host to take over, and not for a database that is away.
+            let is_cut_off = self.cluster.view().is_none_or(|view| view.trouble.is_some());
+            if Instant::now() >= until || is_cut_off && !self.is_elsewhere() {
                 return self.nobody(looks);
             }
             if waits.is_none() {
@@ -132,6 +134,10 @@ impl Gateway {
             }
             let _ = timeout_at(until.min(Instant::now() + LOOK), place.changed()).await;
         }
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        matches!(&*self.cluster.place().borrow(), Location::Elsewhere(_))
     }
 
     async fn here(&self, router: &Router, request: Request) -> Response {

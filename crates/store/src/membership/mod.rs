@@ -14,6 +14,7 @@ mod process;
 mod program;
 mod rows;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -34,6 +35,8 @@ pub const WORKSPACE: i64 = 1;
 pub const LEASE: Duration = Duration::from_secs(5);
 /// Renewals in the time of a lease.
 const RENEWALS: u32 = 5;
+/// Looks that were asked for come no closer than this.
+const AT_MOST: Duration = Duration::from_millis(20);
 /// Clocks this far apart are complained of, in milliseconds.
 const APART_MS: i64 = 2_000;
 
@@ -107,6 +110,8 @@ enum Order {
 pub struct Membership {
     lease: Arc<Lease>,
     view: watch::Receiver<View>,
+    /// A look was asked for and has not begun.
+    asked: Arc<AtomicBool>,
     /// Until it has left.
     working: Mutex<Option<(Sender<Order>, JoinHandle<()>)>>,
 }
@@ -131,7 +136,7 @@ impl Membership {
         let lease = Lease::ended();
         let mut member = Member::new(db, joining, lease.clone());
         member.rejoin()?;
-        let view = member.view.subscribe();
+        let (view, asked) = (member.view.subscribe(), member.asked.clone());
         if view.borrow().others_sign(&member.joining.keys) {
             rows::remove(&member.db, &member.me)?;
             return Err(JoinError::OtherKeys);
@@ -141,7 +146,7 @@ impl Membership {
         let thread = thread
             .spawn(move || member.run(&ordered))
             .map_err(|why| Error::Engine(format!("no thread for the lease: {why}")))?;
-        Ok(Self { lease, view, working: Mutex::new(Some((orders, thread))) })
+        Ok(Self { lease, view, asked, working: Mutex::new(Some((orders, thread))) })
     }
 
     pub fn lease(&self) -> Arc<Lease> {
@@ -177,7 +182,9 @@ impl Membership {
 
     /// Looks how things are, before it is time.
     pub fn look(&self) {
-        self.order(Order::Look);
+        if !self.asked.swap(true, Ordering::AcqRel) {
+            self.order(Order::Look);
+        }
     }
 
     /// Leaves the hosts: the lease ends, and nothing can be taken any more. Waits for the database.
@@ -212,23 +219,32 @@ struct Member {
     me: String,
     lease: Arc<Lease>,
     view: watch::Sender<View>,
+    asked: Arc<AtomicBool>,
 }
 
 impl Member {
     fn new(db: Postgres, joining: Joining, lease: Arc<Lease>) -> Self {
-        Self { db, joining, me: String::new(), lease, view: watch::Sender::default() }
+        let (view, asked) = Default::default();
+        Self { db, joining, me: String::new(), lease, view, asked }
     }
 
     fn run(mut self, ordered: &Receiver<Order>) {
         let every = self.joining.lease / RENEWALS;
-        let mut next = Instant::now() + every;
+        let mut looked = Instant::now();
+        let mut next = looked + every;
         loop {
             match ordered.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                // However many ask for it, one look is for all of them.
+                Ok(Order::Look) => next = next.min(looked + AT_MOST),
                 Ok(order) => self.follow(order),
-                Err(RecvTimeoutError::Timeout) => next = Instant::now() + every,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.asked.store(false, Ordering::Release);
+                    self.look();
+                    looked = Instant::now();
+                    next = looked + every;
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            self.look();
         }
         self.lease.end();
         if let Err(why) = rows::remove(&self.db, &self.me) {
@@ -244,6 +260,7 @@ impl Member {
                 if let Err(why) = rows::release(&self.db, epoch.workspace, epoch.number) {
                     tracing::warn!(%why, "the workspace could not be handed over");
                 }
+                self.look();
                 let _ = reply.send(());
             }
             Order::Rekey(keys, reply) => drop(reply.send(self.rekey(keys))),
@@ -254,8 +271,15 @@ impl Member {
     fn take(&mut self, workspace: i64) -> Result<Option<Epoch>> {
         // A lease that has ended would give what is taken to the next at once.
         self.renew()?;
-        let taken = rows::take(&self.db, workspace, &self.me)?;
-        Ok(taken.map(|owner| Epoch { workspace, number: owner.epoch, batch: owner.batch }))
+        let Some(owner) = rows::take(&self.db, workspace, &self.me)? else {
+            self.see()?;
+            return Ok(None);
+        };
+        let epoch = Epoch { workspace, number: owner.epoch, batch: owner.batch };
+        // Whoever is given the epoch finds it in what is known.
+        let before = self.view.borrow().clone();
+        self.tell(View { owner: Some(owner), ..before });
+        Ok(Some(epoch))
     }
 
     fn rekey(&mut self, keys: Vec<u8>) -> Result<bool> {

@@ -68,7 +68,33 @@ impl Postgres {
         answer
     }
 
+    /// Passes the rows of a statement on. Behind a pooler it is in a transaction, for its settings,
+    /// which ends once all rows were read: their number is not bounded, and nothing that comes after
+    /// them is answered before.
     pub(super) fn show(
+        &self,
+        sql: &str,
+        values: Vec<Typed<'_>>,
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        if self.state.get() != State::None || !self.link.borrow().pooled {
+            return self.show_rows(sql, values, each);
+        }
+        self.want(WRITING)?;
+        match self.show_rows(sql, values, each) {
+            Ok(()) => {
+                self.state.set(State::None);
+                self.noting(self.link.borrow().run("COMMIT"))
+            }
+            Err(why) => {
+                // What went wrong first is what is told.
+                let _ = self.rollback();
+                Err(why)
+            }
+        }
+    }
+
+    fn show_rows(
         &self,
         sql: &str,
         values: Vec<Typed<'_>>,

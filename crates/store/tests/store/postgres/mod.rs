@@ -1,6 +1,7 @@
 //! What only a database that others run can do to a host: refuse it, go away, come back.
 
 mod away;
+mod owners;
 mod refused;
 mod schedules;
 mod tls;
