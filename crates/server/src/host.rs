@@ -166,7 +166,7 @@ async fn join(
         none.map_err(|why| StartError::Store(OpenError::Folder(why)))?;
         let settings = &config.settings.hosts;
         let at = settings.listen.unwrap_or_else(|| SocketAddr::new(address.nearest_ip(), 0));
-        let no_port = |why| StartError::Listen { addr: at, why };
+        let no_port = |why| StartError::ListenForHosts { addr: at, why };
         let peers = TcpListener::bind(at).await.map_err(no_port)?;
         let identity = Identity::of(storage.keys.peer_secret());
         let identity =

@@ -48,6 +48,8 @@ impl Door {
             self.stream = Some(stream);
         }
         match self.exchange(method, path, &body) {
+            // The host that passed it on does not know what became of it.
+            Some((502, _)) => Answer::Lost,
             Some((status, body)) => {
                 Answer::Given(status, serde_json::from_slice(&body).unwrap_or(Value::Null))
             }

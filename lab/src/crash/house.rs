@@ -92,7 +92,7 @@ impl House {
             self.hosts[0].kill()?;
             return Ok(Blow { hosts: 1, ..Blow::default() });
         };
-        let (what, first) = (chance.within(0..8), chance.index(2));
+        let (what, first) = (chance.within(0..7), chance.index(2));
         let mut blow = Blow::default();
         if what > 5 {
             self.hosts[first].freeze(chance.millis(FROZEN))?;

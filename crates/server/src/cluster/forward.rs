@@ -130,11 +130,12 @@ impl Forward {
         let Some(others) = &cluster.others else { return Sent::Unknown };
         let repeats = self.only_reads() || matches!(self.body, Kept::Whole(_));
         let Some(request) = self.request(peer) else { return Sent::Unknown };
-        let mut over = over(cluster.place(), peer.clone(), stopped);
+        let mut moved = moved(cluster.place(), peer.clone());
         let answered = tokio::select! {
             answered = others.client.request(request) => answered,
-            () = &mut over => return if self.only_reads() { Sent::NotDone } else { Sent::Unknown },
+            () = &mut moved => return if self.only_reads() { Sent::NotDone } else { Sent::Unknown },
         };
+        let over = over(moved, stopped);
         let mut response = match answered {
             Ok(response) if response.headers().contains_key(NOT_OWNER) && repeats => {
                 return Sent::NotDone;
@@ -189,17 +190,25 @@ fn strip(headers: &mut HeaderMap, upgrades: bool) {
     };
 }
 
-/// Ends when the workspace is served by another host than this one, or this process stops.
-fn over(
-    mut place: watch::Receiver<Location>,
-    peer: Arc<Peer>,
-    mut stopped: watch::Receiver<bool>,
-) -> BoxFuture<'static, ()> {
+/// Ends when the workspace is served by another host than this one.
+fn moved(mut place: watch::Receiver<Location>, peer: Arc<Peer>) -> BoxFuture<'static, ()> {
     async move {
         let left =
             |place: &Location| !matches!(place, Location::Elsewhere(now) if now.id == peer.id);
+        // The sender goes with the host.
+        let _ = place.wait_for(left).await;
+    }
+    .boxed()
+}
+
+/// Ends with that, or when this host stops: an answer is waited for until then, and a stream is not.
+fn over(
+    moved: BoxFuture<'static, ()>,
+    mut stopped: watch::Receiver<bool>,
+) -> BoxFuture<'static, ()> {
+    async move {
         tokio::select! {
-            _ = place.wait_for(left) => {}
+            () = moved => {}
             _ = stopped.wait_for(|stopped| *stopped) => {}
         }
     }

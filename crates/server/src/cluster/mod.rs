@@ -122,10 +122,7 @@ impl Cluster {
             Location::Here(_) => "this host could not renew its lease".to_owned(),
             Location::Elsewhere(peer) => format!("the host at {} cannot be reached", peer.at),
         };
-        match self.view().and_then(|view| view.trouble) {
-            Some(trouble) => format!("{why}: {trouble}"),
-            None => why,
-        }
+        self.view().and_then(|view| view.trouble).unwrap_or(why)
     }
 
     /// Leaves the other hosts. Waits for the database.

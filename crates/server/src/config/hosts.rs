@@ -12,8 +12,7 @@ section! {
         /// The address and port at which this host listens for the others, which need to reach it.
         /// By default that is the address from which it reaches the database, and any free port.
         listen: Option<SocketAddr> = None;
-        /// How long a host may be silent until others take over what it owns. All hosts of a
-        /// database have the same.
+        /// How long this host may be silent until others take over what it owns.
         lease: Span = Span::seconds(5), Span::seconds(3) => Span::minutes(1);
     }
     check |hosts| {

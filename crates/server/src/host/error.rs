@@ -31,6 +31,11 @@ pub enum StartError {
         addr: SocketAddr,
         why: io::Error,
     },
+    /// The address at which other hosts are to reach this one.
+    ListenForHosts {
+        addr: SocketAddr,
+        why: io::Error,
+    },
     /// A file of the data folder.
     File {
         path: PathBuf,
@@ -56,6 +61,11 @@ impl fmt::Display for StartError {
             Self::Listen { addr, why } => {
                 write!(f, "cannot listen on {addr}: {why}; choose another with --listen")
             }
+            Self::ListenForHosts { addr, why } => write!(
+                f,
+                "cannot listen for other hosts on {addr}: {why}; name an address of this machine and a free port with \
+                 hosts.listen"
+            ),
             Self::Roots(why) => write!(f, "webhook.roots: {why}"),
             Self::Egress(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),

@@ -58,11 +58,12 @@ pub(super) fn must_be_whole(
     Ok(())
 }
 
-/// What is said of a host whose keys are not those of the others on its database.
+/// What is said of a host whose keys are not those of the others on its database, or of the one that served it last.
 pub(super) fn other_keys(keys: &Path) -> String {
     format!(
         "the hosts of this database sign with other keys than those in {}; copy the files {} of one of them \
-         there, and sealing.key if it has that, or name their folder with --keys, and start again",
+         there, and sealing.key if it has that, or name their folder with --keys, and start again (if those keys are \
+         lost: chorus restore --database URL ends all tokens, and takes the keys of the next host)",
         keys.display(),
         Keys::FILES.join(" and ")
     )

@@ -150,7 +150,7 @@ impl Ownership {
                         tracing::warn!("another host owns the workspace; this one lets it go");
                     }
                     why = ended(&serving) => {
-                        tracing::error!(why, "the workspace can be written no more, and is opened anew");
+                        tracing::warn!(why, "the workspace is opened anew");
                     }
                 }
                 self.let_go(&serving).await;

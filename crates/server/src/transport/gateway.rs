@@ -112,10 +112,7 @@ impl Gateway {
                         Sent::Answered(response) => return response,
                         Sent::NotDone => {}
                         Sent::Unknown => {
-                            return unavailable(
-                                "the host that owns the workspace was lost while it worked on this, and it is not known \
-                                 whether it was done; repeat it with the same idempotency key",
-                            );
+                            return unknown();
                         }
                     }
                 }
@@ -123,7 +120,7 @@ impl Gateway {
             }
             // Waiting is for another host to take over, and not for a database that is away.
             let is_cut_off = self.cluster.view().is_none_or(|view| view.trouble.is_some());
-            if Instant::now() >= until || is_cut_off && !self.is_elsewhere() {
+            if Instant::now() >= until || is_cut_off {
                 return self.nobody(looks);
             }
             if waits.is_none() {
@@ -134,10 +131,6 @@ impl Gateway {
             }
             let _ = timeout_at(until.min(Instant::now() + LOOK), place.changed()).await;
         }
-    }
-
-    fn is_elsewhere(&self) -> bool {
-        matches!(&*self.cluster.place().borrow(), Location::Elsewhere(_))
     }
 
     async fn here(&self, router: &Router, request: Request) -> Response {
@@ -162,6 +155,16 @@ impl Gateway {
         }
         unavailable(&format!("no host serves the workspace now ({why}); try again in a moment"))
     }
+}
+
+/// Not the status of what was refused: it may have been done.
+fn unknown() -> Response {
+    let refusal = Refusal::new(
+        Code::Unavailable,
+        "the host that owns the workspace was lost while it worked on this, and it is not known whether it was done; \
+         repeat it with the same idempotency key",
+    );
+    Refused::from(refusal).with_status(StatusCode::BAD_GATEWAY).into_response()
 }
 
 fn unavailable(why: &str) -> Response {

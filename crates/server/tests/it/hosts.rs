@@ -202,6 +202,14 @@ async fn a_host_with_other_keys_is_told_what_to_do() {
     let ann = one.token("ann").await;
     one.say(&ann, &room, "go on").await;
     one.running.stop().await;
+    // While no host is up it would lock the right ones out.
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        database: Some(url.clone()),
+        ..Config::on(folder.path())
+    };
+    let why = Host::start(config).await.err().unwrap().to_string();
+    assert!(why.contains("sign with other keys") && why.contains("chorus restore"), "{why}");
 }
 
 // covers: OPS-409

@@ -87,7 +87,7 @@ impl View {
 /// Why a host cannot join.
 #[derive(Debug)]
 pub enum JoinError {
-    /// The hosts that are up sign with other keys.
+    /// The hosts that are up sign with other keys, or the workspace was served with others last.
     OtherKeys,
     Database(Error),
 }
@@ -137,7 +137,10 @@ impl Membership {
         let mut member = Member::new(db, joining, lease.clone());
         member.rejoin()?;
         let (view, asked) = (member.view.subscribe(), member.asked.clone());
-        if view.borrow().others_sign(&member.joining.keys) {
+        let last = rows::keys(&member.db, WORKSPACE)?;
+        let served = last.is_some_and(|keys| keys != member.joining.keys);
+        let differs = view.borrow().others_sign(&member.joining.keys);
+        if differs || served && !member.joining.keys.is_empty() {
             rows::remove(&member.db, &member.me)?;
             return Err(JoinError::OtherKeys);
         }
@@ -271,7 +274,7 @@ impl Member {
     fn take(&mut self, workspace: i64) -> Result<Option<Epoch>> {
         // A lease that has ended would give what is taken to the next at once.
         self.renew()?;
-        let Some(owner) = rows::take(&self.db, workspace, &self.me)? else {
+        let Some(owner) = rows::take(&self.db, workspace, &self.me, &self.joining.keys)? else {
             self.see()?;
             return Ok(None);
         };
@@ -286,7 +289,7 @@ impl Member {
         if rows::hosts(&self.db)?.iter().any(|host| host.id != self.me && !host.peer.is_empty()) {
             return Ok(false);
         }
-        rows::rekey(&self.db, &self.me, &keys)?;
+        rows::rekey(&self.db, WORKSPACE, &self.me, &keys)?;
         self.joining.keys = keys;
         Ok(true)
     }

@@ -52,7 +52,8 @@ const TABLES: [&str; 2] = [
     workspace BIGINT NOT NULL PRIMARY KEY,
     host TEXT,
     epoch BIGINT NOT NULL,
-    batch BIGINT NOT NULL
+    batch BIGINT NOT NULL,
+    keys BYTEA
 ) WITH (fillfactor = 50)",
 ];
 
@@ -91,9 +92,19 @@ pub(super) fn renew(db: &dyn Db, host: &str, lease: i64) -> Result<bool> {
     Ok(db.execute(&sql, &[host.into(), lease.into()])? > 0)
 }
 
-pub(super) fn rekey(db: &dyn Db, host: &str, keys: &[u8]) -> Result<()> {
+/// The host, and whatever it owns, have other keys from here on.
+pub(super) fn rekey(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Result<()> {
     let sql = "UPDATE live_host SET keys = $2 WHERE host = $1";
-    db.execute(sql, &[host.into(), keys.into()]).map(drop)
+    db.execute(sql, &[host.into(), keys.into()])?;
+    let sql = "UPDATE workspace_owner SET keys = $3 WHERE workspace = $1 AND host = $2";
+    db.execute(sql, &[workspace.into(), host.into(), keys.into()]).map(drop)
+}
+
+/// The fingerprint of the keys that the workspace was served with last; none before its first host,
+/// and after a restore.
+pub(super) fn keys(db: &dyn Db, workspace: i64) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT keys FROM workspace_owner WHERE workspace = $1 AND keys IS NOT NULL";
+    db.one(sql, &[workspace.into()], |row| Ok(row.blob(0)?.to_vec()))
 }
 
 /// A host leaves, or is known to have ended.
@@ -152,7 +163,7 @@ fn read_owner(row: &dyn Row) -> Result<Owner> {
 /// The owner is read, then looked for among the live, and then replaced if it still is the one that
 /// was read. An id that is not there after it owned something never comes back, so no live host
 /// loses what it owns.
-pub(super) fn take(db: &dyn Db, workspace: i64, host: &str) -> Result<Option<Owner>> {
+pub(super) fn take(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Result<Option<Owner>> {
     let first = "INSERT INTO workspace_owner (workspace, epoch, batch) VALUES ($1, 0, 0)
         ON CONFLICT (workspace) DO NOTHING";
     let before = match owner(db, workspace)? {
@@ -167,9 +178,12 @@ pub(super) fn take(db: &dyn Db, workspace: i64, host: &str) -> Result<Option<Own
     {
         return Ok(None);
     }
-    let sql = "UPDATE workspace_owner SET host = $2, epoch = epoch + 1
+    let sql = "UPDATE workspace_owner SET host = $2, epoch = epoch + 1, keys = COALESCE($4, keys)
         WHERE workspace = $1 AND epoch = $3 RETURNING host, epoch, batch";
-    db.one(sql, &[workspace.into(), host.into(), before.epoch.into()], read_owner)
+    // A program that serves nobody has none.
+    let keys = Some(keys).filter(|keys| !keys.is_empty());
+    let values = [workspace.into(), host.into(), before.epoch.into(), keys.into()];
+    db.one(sql, &values, read_owner)
 }
 
 /// Hands the workspace over to whoever takes it next.

@@ -165,6 +165,10 @@ impl Agent {
             return Fate::Lost;
         };
         let status = answer.status();
+        // The host that passed it on does not know what became of it.
+        if status == StatusCode::BAD_GATEWAY {
+            return Fate::Lost;
+        }
         let Ok(body) = answer.bytes().await else { return Fate::Lost };
         if status.is_success() {
             return Fate::Taken;

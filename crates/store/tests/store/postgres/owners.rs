@@ -72,8 +72,11 @@ fn a_host_that_was_given_up_owns_nothing_and_writes_nothing() {
     let room = ground.settle().uid;
     insist(&ground, room, "before", 1);
     // As if its lease had ended.
-    chorus_cluster::sql_at(&url, "DELETE FROM live_host WHERE joined_at = (SELECT min(joined_at) FROM live_host)")
-        .unwrap();
+    chorus_cluster::sql_at(
+        &url,
+        "DELETE FROM live_host WHERE joined_at = (SELECT min(joined_at) FROM live_host)",
+    )
+    .unwrap();
     let next = Ground::with(options(&another, owned(&other)), Timestamp(1_000_000));
     assert_eq!(texts(&next, room), ["before"]);
     let refused = ground.ask(person(), post(room, "after", None)).unwrap_err();
@@ -97,10 +100,15 @@ fn a_host_of_this_machine_that_has_ended_is_not_waited_for() {
     let dead = "UPDATE live_host SET process = regexp_replace(process, '[0-9]+$', '1'), host = 'hst_dead', \
         lease_until = lease_until + 600000; UPDATE workspace_owner SET host = 'hst_dead'";
     let other = join(&url);
-    chorus_cluster::sql_at(&url, &format!("DELETE FROM live_host WHERE host = '{}'", other.view().borrow().me))
-        .unwrap();
+    chorus_cluster::sql_at(
+        &url,
+        &format!("DELETE FROM live_host WHERE host = '{}'", other.view().borrow().me),
+    )
+    .unwrap();
     chorus_cluster::sql_at(&url, dead).unwrap();
-    until(&other, "the dead host is gone", |view| view.hosts.iter().all(|host| host.id != "hst_dead"));
+    until(&other, "the dead host is gone", |view| {
+        view.hosts.iter().all(|host| host.id != "hst_dead")
+    });
     assert!(take(&other).is_some());
 }
 
