@@ -37,6 +37,7 @@ pub use serving::Serving;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::cluster::identity::Identity;
 use crate::cluster::{self, Cluster, listener};
@@ -87,7 +88,8 @@ impl Host {
         // A port that another program has ends the start before anything is made.
         let bound = Bound::bind(&config, tls.is_some()).await?;
         let reached = bound.reached.clone();
-        let (cluster, peers, folder) = join(&config, &storage, &reached.url).await?;
+        let (storage, (cluster, peers, folder)) =
+            join_others(&config, storage, &reached.url).await?;
         let context = HostContext {
             cluster: Arc::new(cluster),
             reached: reached.clone(),
@@ -149,13 +151,36 @@ impl Host {
     }
 }
 
+/// Joins the others. Of hosts that begin at once in one folder of keys one makes them, and the others wait for those.
+async fn join_others(
+    config: &Config,
+    mut storage: Storage,
+    url: &str,
+) -> Result<(Storage, Joined), StartError> {
+    let began = Instant::now();
+    loop {
+        match join(config, &storage, url).await {
+            Err(StartError::OtherKeys(_))
+                if storage.keys.are_new() && began.elapsed() < FOR_KEYS =>
+            {
+                tokio::time::sleep(LOOK_FOR_KEYS).await;
+                storage = Storage::of(config)?;
+            }
+            joined => return joined.map(|joined| (storage, joined)),
+        }
+    }
+}
+
+/// How a host is among the others, its listener for them, and its data folder.
+type Joined = (Cluster, Option<TcpListener>, Option<Folder>);
+
+/// How long a host without keys waits for those that another one is making, and how often it looks.
+const FOR_KEYS: Duration = Duration::from_secs(5);
+const LOOK_FOR_KEYS: Duration = Duration::from_millis(100);
+
 /// Joins the hosts of the database, where it is one that can have several; with the listener for the others, and the data
 /// folder, which this host holds also while it serves nothing.
-async fn join(
-    config: &Config,
-    storage: &Storage,
-    url: &str,
-) -> Result<(Cluster, Option<TcpListener>, Option<Folder>), StartError> {
+async fn join(config: &Config, storage: &Storage, url: &str) -> Result<Joined, StartError> {
     let Some(address) = storage.database.clone() else {
         return Ok((Cluster::single(), None, None));
     };
@@ -178,7 +203,7 @@ async fn join(
             lease: settings.lease.0,
         };
         let membership = Membership::join(&address, joining).map_err(|why| match why {
-            JoinError::OtherKeys => StartError::Lost(first::other_keys(&storage.key_folder)),
+            JoinError::OtherKeys => StartError::OtherKeys(first::other_keys(&storage.key_folder)),
             JoinError::Database(why) => {
                 let place = Place::Postgres(address.clone());
                 StartError::Store(OpenError::Database { place, why })

@@ -112,6 +112,11 @@ impl Unkept {
         self.keys.peer_secret()
     }
 
+    /// Whether any of them were drawn just now.
+    pub(crate) fn are_new(&self) -> bool {
+        !self.new.is_empty()
+    }
+
     /// Writes what is new. Until then nothing was made.
     pub(crate) fn keep(self) -> Result<Keys, KeysError> {
         let folder = &self.keys.folder;

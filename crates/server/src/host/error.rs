@@ -47,6 +47,8 @@ pub enum StartError {
     Lost(String),
     /// The workspace is another's, who cannot be reached, and why.
     Owned(String),
+    /// The keys are not those of the other hosts.
+    OtherKeys(String),
     /// The first start could not make what a workspace needs.
     First(Refusal),
 }
@@ -70,7 +72,7 @@ impl fmt::Display for StartError {
             Self::Egress(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
-            Self::Traces(why) | Self::Lost(why) => f.write_str(why),
+            Self::Traces(why) | Self::Lost(why) | Self::OtherKeys(why) => f.write_str(why),
             Self::Owned(why) => write!(
                 f,
                 "the workspace of this database is in use, and this host cannot reach who has it: {why}; if that is \

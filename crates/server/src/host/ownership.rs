@@ -24,6 +24,8 @@ const START: Duration = Duration::from_secs(20);
 const REST: Duration = Duration::from_secs(5);
 /// How often it is looked whether the writer has ended by itself.
 const WRITER_CHECK: Duration = Duration::from_millis(250);
+/// How often it looks meanwhile.
+const SOON: Duration = Duration::from_millis(20);
 /// How long a host that stops waits for another to take over, so that its own clients are passed on.
 const HAND_OVER: Duration = Duration::from_secs(3);
 
@@ -228,8 +230,13 @@ impl Ownership {
         }
         cluster.tell_others().await;
         let mut view = membership.view();
-        let taken = view.wait_for(|view| view.owner().is_some_and(|owner| owner.id != view.me));
-        let taken = tokio::time::timeout(HAND_OVER, taken).await.map(|_| ());
+        let taken = tokio::time::timeout(HAND_OVER, async {
+            while !view.borrow_and_update().is_anothers() {
+                membership.look();
+                let _ = tokio::time::timeout(SOON, view.changed()).await;
+            }
+        });
+        let taken = taken.await;
         if taken.is_ok() {
             // Whoever still waits at this host is passed on.
             self.look().await;

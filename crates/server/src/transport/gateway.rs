@@ -15,7 +15,7 @@ use chorus_core::model::error::{Code, Refusal};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::browser::Browser;
 use super::guard::Hosts;
@@ -26,6 +26,8 @@ use crate::telemetry::Metrics;
 
 /// How long a request waits for the workspace to have an owner: longer than a lease and a start.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long the owner may take to say how it does, for whoever asks another host.
+const LOOKING: Duration = Duration::from_secs(1);
 /// How often it looks whether the lease was renewed, or the owner can be reached again.
 const LOOK: Duration = Duration::from_millis(50);
 /// Requests that wait at one time.
@@ -108,7 +110,9 @@ impl Gateway {
                         return Refused::from(Refusal::invalid("the body did not come"))
                             .into_response();
                     };
-                    match forward.send(&self.cluster, &peer, self.stopped.clone()).await {
+                    let within = if looks { LOOKING } else { Duration::MAX };
+                    let sent = forward.send(&self.cluster, &peer, self.stopped.clone());
+                    match timeout(within, sent).await.unwrap_or(Sent::NotDone) {
                         Sent::Answered(response) => return response,
                         Sent::NotDone => {}
                         Sent::Unknown => {

@@ -212,6 +212,26 @@ async fn a_host_with_other_keys_is_told_what_to_do() {
     assert!(why.contains("sign with other keys") && why.contains("chorus restore"), "{why}");
 }
 
+// covers: OPS-155
+#[tokio::test]
+async fn hosts_that_begin_at_once_in_one_folder_of_keys_have_the_same() {
+    let url = chorus_cluster::schema().unwrap();
+    let keys = tempdir().unwrap();
+    let keys = keys.path().join("keys");
+    let begin = || open(&url, Some(&keys));
+    let (one, other, third) = tokio::join!(begin(), begin(), begin());
+    let all = [one, other, third];
+    assert_eq!(all.iter().filter(|host| host.running.serving().is_some()).count(), 1);
+    let room = all[0].room(&[]).await;
+    let ann = all[1].token("ann").await;
+    for (n, host) in all.iter().enumerate() {
+        host.say(&ann, &room, &format!("{n}")).await;
+    }
+    for host in all {
+        host.running.stop().await;
+    }
+}
+
 // covers: OPS-409
 #[tokio::test]
 async fn hosts_that_share_a_database_keep_their_key() {
@@ -264,8 +284,9 @@ async fn a_pooler_of_transactions_may_stand_in_between() {
     let event = harness.take().await;
     assert_eq!(event["eventId"], said["event_id"]);
     harness.reply(&event, "It is noon.").await.unwrap();
+    // More than comes in one piece.
     for n in 0..30 {
-        one.say(&ann, &room, &format!("{n}")).await;
+        one.say(&ann, &room, &format!("{n} {}", "x".repeat(2_000))).await;
     }
     assert_eq!(texts(&other, &ann, &room).await.len(), 32);
     let TestHost { running, .. } = one;

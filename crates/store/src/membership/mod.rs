@@ -71,10 +71,16 @@ impl View {
         self.hosts.iter().find(|host| host.id == id)
     }
 
-    /// Whether another host signs with other keys. A program that serves nobody has none.
+    /// Whether another live host owns the workspace.
+    pub fn is_anothers(&self) -> bool {
+        self.owner().is_some_and(|owner| owner.id != self.me)
+    }
+
+    /// Whether a host that was there before this one signs with other keys. A program that serves
+    /// nobody has none.
     fn others_sign(&self, keys: &[u8]) -> bool {
         let differs = |host: &LiveHost| !host.keys.is_empty() && host.keys != keys;
-        !keys.is_empty() && self.hosts.iter().any(differs)
+        !keys.is_empty() && self.hosts.iter().take_while(|host| host.id != self.me).any(differs)
     }
 
     /// Whether this host owns the workspace in this epoch.

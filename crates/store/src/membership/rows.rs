@@ -162,7 +162,7 @@ fn read_owner(row: &dyn Row) -> Result<Owner> {
 ///
 /// The owner is read, then looked for among the live, and then replaced if it still is the one that
 /// was read. An id that is not there after it owned something never comes back, so no live host
-/// loses what it owns.
+/// loses what it owns. A host with other keys than the last gets nothing.
 pub(super) fn take(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Result<Option<Owner>> {
     let first = "INSERT INTO workspace_owner (workspace, epoch, batch) VALUES ($1, 0, 0)
         ON CONFLICT (workspace) DO NOTHING";
@@ -178,8 +178,9 @@ pub(super) fn take(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Resu
     {
         return Ok(None);
     }
-    let sql = "UPDATE workspace_owner SET host = $2, epoch = epoch + 1, keys = COALESCE($4, keys)
-        WHERE workspace = $1 AND epoch = $3 RETURNING host, epoch, batch";
+    let sql = "UPDATE workspace_owner SET host = $2, epoch = epoch + 1, keys = COALESCE($4::bytea, keys)
+        WHERE workspace = $1 AND epoch = $3 AND ($4::bytea IS NULL OR keys IS NULL OR keys = $4::bytea)
+        RETURNING host, epoch, batch";
     // A program that serves nobody has none.
     let keys = Some(keys).filter(|keys| !keys.is_empty());
     let values = [workspace.into(), host.into(), before.epoch.into(), keys.into()];
