@@ -286,7 +286,9 @@ async fn a_pooler_of_transactions_may_stand_in_between() {
     harness.reply(&event, "It is noon.").await.unwrap();
     // More than comes in one piece.
     for n in 0..30 {
-        one.say(&ann, &room, &format!("{n} {}", "x".repeat(2_000))).await;
+        let text = format!("{n} {}", "x".repeat(2_000));
+        let new = json!({"conversation": room, "text": text, "idempotency_key": format!("{n}")});
+        one.post(&ann, "/v1/messages", new).await.ok();
     }
     assert_eq!(texts(&other, &ann, &room).await.len(), 32);
     let TestHost { running, .. } = one;

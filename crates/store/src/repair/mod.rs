@@ -89,11 +89,6 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     all.extend(repairs.strings().map_err(database)?);
     all.extend(repairs.wakes().map_err(database)?);
     all.extend(repairs.operator(tenant.lead).map_err(database)?);
-    if matches!(place, Place::Postgres(_)) && !all.is_empty() {
-        // A host that was only disconnected must learn that its rooms have changed.
-        let sql = "UPDATE turn SET moved = moved + 1 WHERE workspace = $1";
-        db.execute(sql, &[tenant.key.into()]).map_err(database)?;
-    }
     if is_file && !all.is_empty() {
         // A head that was too far ahead is now corrected.
         newest::set(data, db).map_err(database)?;

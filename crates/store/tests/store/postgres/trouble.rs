@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability, checked, program, schema, sql_at};
 use chorus_core::commands::messages::Logged;
@@ -264,12 +264,17 @@ fn connections_that_run_out_are_waited_for() {
     let ground = ground(folder.path(), &url);
     let room = ground.settle();
     ground.say(room.uid, "before");
-    cluster.sql("guest", "ALTER ROLE guest CONNECTION LIMIT 1").unwrap();
+    cluster.sql("guest", "ALTER ROLE guest CONNECTION LIMIT 2").unwrap();
     let cut =
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'guest'";
     cluster.sql("guest", cut).unwrap();
     let mut other = Session::at(&url);
     other.does("SELECT 1;");
+    // The other one is that by which the lease is renewed.
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'guest'";
+    while cluster.sql("guest", count).unwrap() != "2" {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let refused = ground.ask(person(), post(room.uid, "meanwhile", None)).unwrap_err();
     assert_eq!(refused.code, Code::Unavailable);
     ground.clock.advance(3_000);
@@ -283,7 +288,7 @@ fn connections_that_run_out_are_waited_for() {
     assert!(why.to_string().contains("too many connections"), "{why}");
     drop(other);
     insist(&ground, room.uid, "after", 1);
-    // The writer has the one there is: reads fail, and say why; writes go on.
+    // The writer has the one that is left: reads fail, and say why; writes go on.
     assert!(ground.readers.heads().is_err());
     cluster.sql("guest", "ALTER ROLE guest CONNECTION LIMIT -1").unwrap();
     assert_eq!(texts(&ground, room.uid), ["before", "after"]);
