@@ -57,6 +57,8 @@ pub(crate) enum Sent {
     Answered(Response<Body>),
     /// It was not done, and can be sent again.
     NotDone,
+    /// It was not done, and its body cannot be sent again.
+    Spent,
     /// It is not known whether it was done, and it cannot be repeated.
     Unknown,
 }
@@ -128,8 +130,9 @@ impl Forward {
         stopped: watch::Receiver<bool>,
     ) -> Sent {
         let Some(others) = &cluster.others else { return Sent::Unknown };
-        let repeats = self.only_reads() || matches!(self.body, Kept::Whole(_));
-        let Some(request) = self.request(peer) else { return Sent::Unknown };
+        let repeats = matches!(self.body, Kept::Whole(_));
+        let Some(request) = self.request(peer) else { return Sent::Spent };
+        let not_done = if repeats { Sent::NotDone } else { Sent::Spent };
         let mut moved = moved(cluster.place(), peer.clone());
         let answered = tokio::select! {
             answered = others.client.request(request) => answered,
@@ -137,15 +140,13 @@ impl Forward {
         };
         let over = over(moved, stopped);
         let mut response = match answered {
-            Ok(response) if response.headers().contains_key(NOT_OWNER) && repeats => {
-                return Sent::NotDone;
-            }
+            Ok(response) if response.headers().contains_key(NOT_OWNER) => return not_done,
             Ok(response) => response,
             Err(why) => {
                 tracing::debug!(%why, host = peer.id, "a request could not be passed on");
                 cluster.look();
                 let is_safe = self.only_reads() || why.is_connect();
-                return if is_safe && repeats { Sent::NotDone } else { Sent::Unknown };
+                return if is_safe { not_done } else { Sent::Unknown };
             }
         };
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {

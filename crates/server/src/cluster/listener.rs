@@ -23,6 +23,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::forward::{FROM, Forwarded, NOT_OWNER};
 use super::{Cluster, IDLE, Location};
+use crate::listen::told_to_stop;
 
 /// Connections of other hosts at one time: each client's stream of events or WebSocket takes one.
 const CONNECTIONS: usize = 65_536;
@@ -93,11 +94,6 @@ async fn connection(stream: TcpStream, cluster: Arc<Cluster>, mut stopped: watch
     if let Err(error) = ended {
         tracing::trace!(%error, "a connection of another host broke");
     }
-}
-
-async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
-    // The sender going away means the same.
-    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 async fn answer(

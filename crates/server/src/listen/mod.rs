@@ -226,7 +226,7 @@ async fn serve<Io>(
     }
 }
 
-async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
+pub(crate) async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
     // The sender going away means the same.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }

@@ -30,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const LOOKING: Duration = Duration::from_secs(1);
 /// How often it looks whether the lease was renewed, or the owner can be reached again.
 const LOOK: Duration = Duration::from_millis(50);
+const MOVED: &str = "the workspace moved to another host and nothing of this was done; try again";
 /// Requests that wait at one time.
 const WAITING: usize = 4_096;
 
@@ -115,9 +116,8 @@ impl Gateway {
                     match timeout(within, sent).await.unwrap_or(Sent::NotDone) {
                         Sent::Answered(response) => return response,
                         Sent::NotDone => {}
-                        Sent::Unknown => {
-                            return unknown();
-                        }
+                        Sent::Spent => return unavailable(MOVED),
+                        Sent::Unknown => return unknown(),
                     }
                 }
                 Location::Here(_) | Location::Nowhere(_) => {}
@@ -146,7 +146,7 @@ impl Gateway {
     async fn again(&self, forward: Option<Forward>, router: &Router) -> Response {
         match forward.and_then(Forward::back) {
             Some(request) => self.here(router, request).await,
-            None => unavailable("the workspace moved to another host; try again"),
+            None => unavailable(MOVED),
         }
     }
 

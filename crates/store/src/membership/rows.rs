@@ -92,12 +92,13 @@ pub(super) fn renew(db: &dyn Db, host: &str, lease: i64) -> Result<bool> {
     Ok(db.execute(&sql, &[host.into(), lease.into()])? > 0)
 }
 
-/// The host, and whatever it owns, have other keys from here on.
+/// The host has other keys from here on. Which keys the workspace has is open until its next owner:
+/// a host that ends before it has kept the new ones comes back with the old.
 pub(super) fn rekey(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Result<()> {
     let sql = "UPDATE live_host SET keys = $2 WHERE host = $1";
     db.execute(sql, &[host.into(), keys.into()])?;
-    let sql = "UPDATE workspace_owner SET keys = $3 WHERE workspace = $1 AND host = $2";
-    db.execute(sql, &[workspace.into(), host.into(), keys.into()]).map(drop)
+    let sql = "UPDATE workspace_owner SET keys = NULL WHERE workspace = $1 AND host = $2";
+    db.execute(sql, &[workspace.into(), host.into()]).map(drop)
 }
 
 /// The fingerprint of the keys that the workspace was served with last; none before its first host,

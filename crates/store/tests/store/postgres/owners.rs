@@ -1,12 +1,13 @@
 //! Who owns the workspace of a database that several hosts use: one of them at a time, and whoever was replaced writes
 //! nothing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Timestamp;
 use chorus_store::membership::{Epoch, Joining, Membership, View, WORKSPACE};
 use chorus_store::{Options, open};
+use chorus_testing::eventually_blocking;
 
 use super::away::{insist, texts};
 use crate::ground::{Ground, person, post};
@@ -29,12 +30,10 @@ fn take(host: &Membership) -> Option<Epoch> {
 }
 
 fn until(host: &Membership, what: &str, holds: impl Fn(&View) -> bool) {
-    let began = Instant::now();
-    while !holds(&host.view().borrow()) {
-        assert!(began.elapsed() < Duration::from_secs(10), "did not happen: {what}");
+    eventually_blocking(what, || {
         host.look();
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        holds(&host.view().borrow())
+    });
 }
 
 // covers: OPS-150

@@ -4,12 +4,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chorus_cluster::{Cluster, Durability, checked, program, schema, sql_at};
 use chorus_core::commands::messages::Logged;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Uid;
+use chorus_testing::eventually_blocking;
 
 use super::away::{PATIENCE, insist, texts};
 use super::{ground, problems};
@@ -272,9 +273,7 @@ fn connections_that_run_out_are_waited_for() {
     other.does("SELECT 1;");
     // The other one is that by which the lease is renewed.
     let count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'guest'";
-    while cluster.sql("guest", count).unwrap() != "2" {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    eventually_blocking("it is there", || cluster.sql("guest", count).unwrap() == "2");
     let refused = ground.ask(person(), post(room.uid, "meanwhile", None)).unwrap_err();
     assert_eq!(refused.code, Code::Unavailable);
     ground.clock.advance(3_000);
