@@ -183,6 +183,9 @@ commands! {
         /// The settings: check them, and show what is in force
         #[command(subcommand)]
         Config = config;
+        /// Workspaces beside the host's own
+        #[command(subcommand)]
+        Workspace = workspace;
         /// The hosts that are up, and which of them owns the workspace
         Hosts = hosts;
         /// Check the store: logs replayed, chains walked, invariants held

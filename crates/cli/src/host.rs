@@ -235,6 +235,9 @@ pub(crate) fn mistaken(mistakes: Vec<Mistake>) -> Failure {
 /// The address of the host that runs on a folder, if one does. What the file says is believed while a host holds the folder's
 /// lock; and where nobody named the folder, if the file is this user's or root's.
 pub(crate) fn running_at(data: &Path, is_named: bool) -> Result<Option<String>> {
+    if let Some((host, name)) = beside(data) {
+        return Ok(running_at(host, is_named)?.map(|url| format!("{url}/w/{name}")));
+    }
     let path = data.join(HOST_FILE);
     let (mut text, owner) = match File::open(&path) {
         Ok(file) => {
@@ -256,6 +259,14 @@ pub(crate) fn running_at(data: &Path, is_named: bool) -> Result<Option<String>> 
         return Err(not_yours(&path));
     }
     Ok(Some(host.url))
+}
+
+/// The data folder of the host that serves a workspace from a folder in its own, and the workspace's name.
+fn beside(data: &Path) -> Option<(&Path, &str)> {
+    let folder = data.parent().filter(|folder| folder.ends_with("workspaces"))?;
+    let host = folder.parent()?;
+    let host = if host.as_os_str().is_empty() { Path::new(".") } else { host };
+    host.join(HOST_FILE).exists().then_some((host, data.file_name()?.to_str()?))
 }
 
 /// Whether a host holds the folder. A link is no lock of this folder.

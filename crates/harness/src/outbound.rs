@@ -235,6 +235,7 @@ mod tests {
             (Code::RateLimited, None),
             (Code::TurnHeldByOther, None),
             (Code::Unavailable, None),
+            (Code::OutcomeUnknown, None),
         ];
         for (code, end) in ends {
             let error = Error::from_body(ErrorBody::new(code, "no", "req_1"));

@@ -377,7 +377,9 @@ mod tests {
     fn a_host_that_went_away_uses_up_no_attempt() {
         let of = |code| Error::from_body(ErrorBody::new(code, "not now", ""));
         let away = Error::Unreachable { url: String::new(), cause: "the connection ended".into() };
-        for passing in [away, of(Code::Unavailable), of(Code::RateLimited)] {
+        for passing in
+            [away, of(Code::Unavailable), of(Code::OutcomeUnknown), of(Code::RateLimited)]
+        {
             assert_eq!(unseen(&passing), End::Cancelled, "{passing:?}");
         }
         let refused = of(Code::NotFound);

@@ -19,6 +19,7 @@ mod serving;
 mod stop;
 mod tasks;
 mod verify;
+mod workspaces;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use workspaces::Common;
 
 use crate::cluster::identity::Identity;
 use crate::cluster::{self, Cluster, listener};
@@ -90,12 +92,17 @@ impl Host {
         let reached = bound.reached.clone();
         let (storage, (cluster, peers, folder)) =
             join_others(&config, storage, &reached.url).await?;
+        let metrics = Arc::new(Metrics::default());
+        let common = Common { config, reached: reached.clone(), metrics, traces };
+        let workspaces = workspaces::of(&common)?;
+        let Common { config, metrics, traces, .. } = common;
         let context = HostContext {
             cluster: Arc::new(cluster),
             reached: reached.clone(),
-            metrics: Arc::new(Metrics::default()),
+            metrics,
             traces,
             folder: folder.map(Arc::new),
+            workspaces: workspaces.clone(),
             config,
         };
         let (stop, stopped) = watch::channel(false);
@@ -124,6 +131,7 @@ impl Host {
         // without space, where there is little.
         host_file::write(&data, &reached.local)?;
         tasks.push(tokio::spawn(ownership.clone().run()));
+        tasks.extend(workspaces.map(|all| tokio::spawn(all.sweep(stopped.clone()))));
         tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch())));
         let server = bound.serve(context, tls, stopped);
         let serving = ownership.serving.borrow().clone();
@@ -131,13 +139,14 @@ impl Host {
             cluster::Location::Elsewhere(peer) => Some(peer.url.clone()),
             _ => None,
         };
-        let access = serving.as_ref().map(|serving| serving.access.clone()).unwrap_or_default();
+        let link = serving.as_ref().map(|serving| serving.link()).transpose()?;
+        let token = serving.as_ref().map(|serving| serving.token.clone());
         let workspace_id = serving.map(|serving| serving.app.shared.workspace_id.to_string());
         Ok(Running {
             addr: reached.addr,
             url: reached.url,
-            operator_link: access.link,
-            operator_token: access.token,
+            operator_link: link.unwrap_or_default(),
+            operator_token: token.unwrap_or_default(),
             workspace_id: workspace_id.unwrap_or_default(),
             served_by,
             data,

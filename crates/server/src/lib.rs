@@ -28,6 +28,7 @@ mod tls;
 mod traces;
 mod transport;
 mod view;
+mod workspaces;
 
 pub use chorus_store::doctor::{Report, doctor};
 pub use chorus_store::postgres::{Address, AddressError};

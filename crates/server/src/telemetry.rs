@@ -106,6 +106,9 @@ pub(crate) struct Metrics {
     pub dropped: Counter,
     /// 1 while what is old cannot be dropped.
     pub retention_failing: Gauge<i64, std::sync::atomic::AtomicI64>,
+    /// Workspaces beside the host's own that are open, and that cannot be used.
+    pub open_workspaces: Gauge,
+    pub failing_workspaces: Gauge,
 }
 
 impl Default for Metrics {
@@ -174,11 +177,19 @@ impl Default for Metrics {
         let retention_failing = Gauge::default();
         let help = "1 while what is old cannot be archived, and is kept";
         registry.register("retention_failing", help, retention_failing.clone());
+        let open_workspaces = Gauge::default();
+        let help = "Workspaces beside the host's own that are open";
+        registry.register("open_workspaces", help, open_workspaces.clone());
+        let failing_workspaces = Gauge::default();
+        let help = "Workspaces beside the host's own that cannot be used now";
+        registry.register("failing_workspaces", help, failing_workspaces.clone());
         Self {
             redactions,
             repairs,
             dropped,
             retention_failing,
+            open_workspaces,
+            failing_workspaces,
             registry,
             posts,
             latency,

@@ -66,6 +66,7 @@ pub mod verify;
 
 mod audit;
 pub mod backup;
+pub mod catalog;
 pub mod doctor;
 pub mod history;
 pub mod repair;

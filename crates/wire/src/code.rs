@@ -37,7 +37,7 @@ const fn row(
 
 /// The table, by name.
 #[rustfmt::skip]
-pub const TABLE: [Row; 28] = [
+pub const TABLE: [Row; 29] = [
     row(Code::AddressRefused,        "ADDRESS_REFUSED",        422, -32001, false, true),
     row(Code::AgentOffline,          "AGENT_OFFLINE",          503, -32024, true,  true),
     row(Code::ApprovalRequired,      "APPROVAL_REQUIRED",      403, -32002, false, true),
@@ -52,6 +52,7 @@ pub const TABLE: [Row; 28] = [
     row(Code::InsufficientAuthority, "INSUFFICIENT_AUTHORITY", 403, -32008, false, true),
     row(Code::Internal,              "INTERNAL",               500, -32009, true,  false),
     row(Code::NotFound,              "NOT_FOUND",              404, -32010, false, true),
+    row(Code::OutcomeUnknown,        "OUTCOME_UNKNOWN",        502, -32029, true,  false),
     row(Code::OutOfScopeWorkspace,   "OUT_OF_SCOPE_WORKSPACE", 403, -32011, false, true),
     row(Code::PayloadTooLarge,       "PAYLOAD_TOO_LARGE",      413, -32012, false, true),
     row(Code::PolicyForbidsReply,    "POLICY_FORBIDS_REPLY",   403, -32013, false, true),
@@ -62,7 +63,7 @@ pub const TABLE: [Row; 28] = [
     row(Code::TransferFailed,        "TRANSFER_FAILED",        402, -32028, false, true),
     row(Code::TurnHeldByOther,       "TURN_HELD_BY_OTHER",     409, -32017, true,  true),
     row(Code::Unauthorized,          "UNAUTHORIZED",           401, -32018, false, true),
-    row(Code::Unavailable,           "UNAVAILABLE",            503, -32019, true,  false),
+    row(Code::Unavailable,           "UNAVAILABLE",            503, -32019, true,  true),
     row(Code::UnmanagedRuntime,      "UNMANAGED_RUNTIME",      409, -32022, false, true),
     row(Code::ValidationError,       "VALIDATION_ERROR",       400, -32020, false, true),
     row(Code::WakeFailed,            "WAKE_FAILED",            409, -32023, true,  true),
@@ -86,20 +87,21 @@ pub const fn of(code: Code) -> &'static Row {
         Code::InsufficientAuthority => 11,
         Code::Internal => 12,
         Code::NotFound => 13,
-        Code::OutOfScopeWorkspace => 14,
-        Code::PayloadTooLarge => 15,
-        Code::PolicyForbidsReply => 16,
-        Code::RateLimited => 17,
-        Code::ReplyBudgetSpent => 18,
-        Code::SkillMismatch => 19,
-        Code::StaleTurn => 20,
-        Code::TransferFailed => 21,
-        Code::TurnHeldByOther => 22,
-        Code::Unauthorized => 23,
-        Code::Unavailable => 24,
-        Code::UnmanagedRuntime => 25,
-        Code::ValidationError => 26,
-        Code::WakeFailed => 27,
+        Code::OutcomeUnknown => 14,
+        Code::OutOfScopeWorkspace => 15,
+        Code::PayloadTooLarge => 16,
+        Code::PolicyForbidsReply => 17,
+        Code::RateLimited => 18,
+        Code::ReplyBudgetSpent => 19,
+        Code::SkillMismatch => 20,
+        Code::StaleTurn => 21,
+        Code::TransferFailed => 22,
+        Code::TurnHeldByOther => 23,
+        Code::Unauthorized => 24,
+        Code::Unavailable => 25,
+        Code::UnmanagedRuntime => 26,
+        Code::ValidationError => 27,
+        Code::WakeFailed => 28,
     };
     &TABLE[index]
 }

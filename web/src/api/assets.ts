@@ -1,4 +1,5 @@
 /** Files of messages: what they are called, and their bytes. */
+import { BASE } from './base';
 import { PAGE_HEADERS } from './client';
 
 export interface FileFacts {
@@ -17,7 +18,7 @@ export function factsOf(id: string): Promise<FileFacts | undefined> {
 }
 
 async function ask(id: string): Promise<FileFacts | undefined> {
-  const answer = await fetch(`/v1/assets/${id}`, { method: 'HEAD', headers: PAGE_HEADERS, credentials: 'same-origin' });
+  const answer = await fetch(`${BASE}/v1/assets/${id}`, { method: 'HEAD', headers: PAGE_HEADERS, credentials: 'same-origin' });
   if (!answer.ok) return undefined;
   const { headers } = answer;
   return {

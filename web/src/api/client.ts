@@ -1,5 +1,7 @@
 /** REST: one function a method. A refusal is an `ApiError` with the host's code and sentence. */
 
+import { BASE } from './base';
+
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
@@ -12,7 +14,7 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed later. */
   get isRetryable(): boolean {
-    return this.status === 0 || this.status === 429 || this.status === 503;
+    return [0, 429, 502, 503].includes(this.status);
   }
 }
 
@@ -37,7 +39,7 @@ async function send<T>(method: string, path: string, body?: unknown, signal?: Ab
   }
   let answer: Response;
   try {
-    answer = await fetch(path, init);
+    answer = await fetch(BASE + path, init);
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError('UNAVAILABLE', 'The host does not answer.', 0);
@@ -68,7 +70,7 @@ export const api = {
 
 /** A file of a message, as the page may show it: the host serves files for downloads only. */
 export async function blobOf(path: string): Promise<Blob> {
-  const answer = await fetch(path, { headers: PAGE_HEADERS, credentials: 'same-origin' });
+  const answer = await fetch(BASE + path, { headers: PAGE_HEADERS, credentials: 'same-origin' });
   if (!answer.ok) throw refusal(await answer.text(), answer.status);
   return answer.blob();
 }

@@ -1,4 +1,5 @@
 /** The one stream of everything that the person may see. It is opened again whenever it ends. */
+import { BASE } from './base';
 import { PAGE_HEADERS } from './client';
 import { EventParser } from './events';
 import type { LogEvent } from './types';
@@ -55,7 +56,7 @@ export class LiveStream {
     let silence = setTimeout(() => abort.abort(), SILENCE_MS);
     try {
       const headers = { ...PAGE_HEADERS, Accept: 'text/event-stream' };
-      const answer = await fetch('/v1/live', { headers, credentials: 'same-origin', signal: abort.signal });
+      const answer = await fetch(`${BASE}/v1/live`, { headers, credentials: 'same-origin', signal: abort.signal });
       if (answer.status === 401) {
         this.isOver = true;
         this.handlers.signedOut();

@@ -1,5 +1,6 @@
 /** Messages on their way: shown at once, kept over a reload, sent again under the same key until
  *  the host has answered. The key makes a message that was sent twice one message. */
+import { BASE } from '../api/base';
 import { api, ApiError } from '../api/client';
 import type { NewMessage, Posted } from '../api/types';
 import type { Row } from './rows';
@@ -15,7 +16,7 @@ export interface Pending {
 }
 
 /** Each under a key of its own, so that two tabs keep each their own. */
-const STORED = 'chorus.outbox.';
+const STORED = `chorus.outbox${BASE}.`;
 const AGAIN_MS = 2_000;
 
 export class Outbox {

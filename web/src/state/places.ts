@@ -1,15 +1,17 @@
 /** Where the page is, as its address says. */
 
+import { BASE } from '../api/base';
+
 export type Place =
   | { screen: 'talk'; conversation?: string; thread?: string; event?: string }
   | { screen: 'agents'; agent?: string }
   | { screen: 'inbox' }
   | { screen: 'work'; tab?: string };
 
-const ROOT = '/app/';
+const ROOT = `${BASE}/app/`;
 
 export function read(path: string, hash = ''): Place {
-  const parts = path.replace(/^\/app\/?/, '').split('/').map(decodeURIComponent);
+  const parts = path.slice(BASE.length).replace(/^\/app\/?/, '').split('/').map(decodeURIComponent);
   switch (parts[0]) {
     case 'c': {
       const thread = parts[2] === 't' ? parts[3] : undefined;

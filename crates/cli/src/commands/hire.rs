@@ -80,7 +80,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     let asked = request(&client, &args, input, job_id.clone()).await?;
     let again = || format!("give --id {} when you try again, so that it is one job", line(&job_id));
     let job = client.request_job(&asked).await;
-    let job = job.map_err(|error| Failure::from(error).next_if(&[Code::Unavailable], again))?;
+    let job = job.map_err(|error| Failure::from(error).next_if(&Failure::LOST, again))?;
     if args.no_wait {
         return context.print.show(&job, |job| {
             let id = line(&job.job_id);

@@ -40,6 +40,7 @@ pub(crate) mod search;
 pub(crate) mod tail;
 pub(crate) mod webhook;
 pub(crate) mod why;
+pub(crate) mod workspace;
 
 pub(crate) mod agents;
 pub(crate) mod approve;

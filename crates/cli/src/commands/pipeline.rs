@@ -44,7 +44,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             let id = asked.pipeline_id.clone().unwrap_or_default();
             let again = || format!("give \"pipeline_id\": \"{id}\" when you try again");
             let begun = client.start_pipeline(&asked).await;
-            let begun = begun.map_err(|e| Failure::from(e).next_if(&[Code::Unavailable], again))?;
+            let begun = begun.map_err(|e| Failure::from(e).next_if(&Failure::LOST, again))?;
             if no_wait {
                 return context.print.show(&begun, |begun| {
                     let id = line(&begun.pipeline_id);

@@ -52,7 +52,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         memo: args.memo,
     };
     let made = client.transfer(&asked).await.map_err(|error| {
-        Failure::from(error).next_if(&[Code::Unavailable], || {
+        Failure::from(error).next_if(&Failure::LOST, || {
             format!("give --id {} when you try again, so that it is made once", line(&id))
         })
     })?;

@@ -165,3 +165,41 @@ fn the_memory_of_an_agent_is_of_one_workspace() {
     let agents = other.run(&["agents"]).ok().out;
     assert!(!agents.contains("pal"), "nothing was made there: {agents}");
 }
+
+// covers: OPS-160, OPS-164
+#[test]
+fn workspaces_beside_the_hosts_own_are_made_used_and_shut() {
+    let host = Host::with_room(&[]);
+    let made = host.run(&["workspace", "create", "acme"]).ok().out;
+    assert!(made.contains("made the workspace acme") && made.contains("/w/acme/signin/"), "{made}");
+    let data = host.data().join("workspaces/acme");
+    let home = tempfile::tempdir().unwrap();
+    let inside = |arguments: &[&str]| {
+        let data = data.to_str().unwrap();
+        at(home.path(), home.path(), &[&["--data", data], arguments].concat())
+    };
+    inside(&["channel", "create", "general"]).ok();
+    inside(&["post", "#general", "only here"]).ok();
+    assert!(inside(&["tail", "#general", "--follow", "false"]).ok().out.contains("only here"));
+    assert_eq!(host.run(&["tail", "#general", "--follow", "false"]).code, 1);
+    let refused = inside(&["workspace", "list"]);
+    assert!(refused.err.contains("the host's own"), "{}", refused.err);
+    let listed = host.run(&["workspace", "ls"]).ok().out;
+    assert!(listed.contains("acme") && listed.contains("in use"), "{listed}");
+    // Its operator's link works for a command elsewhere too.
+    let link =
+        host.json(&["workspace", "signin", "acme"])["sign_in_url"].as_str().unwrap().to_owned();
+    at(home.path(), home.path(), &["login", &link, "--as", "acme"]).ok();
+    at(home.path(), home.path(), &["post", "#general", "from elsewhere"]).ok();
+
+    assert!(host.run(&["workspace", "suspend", "acme"]).ok().out.contains("acme is suspended"));
+    let refused = inside(&["post", "#general", "not now"]);
+    assert!(refused.err.contains("chorus workspace resume acme"), "{}", refused.err);
+    let gone = host.run(&["workspace", "delete", "acme"]).ok().out;
+    assert!(gone.contains("until then: chorus workspace resume acme"), "{gone}");
+    host.run(&["workspace", "resume", "acme"]).ok();
+    let said = inside(&["tail", "#general", "--follow", "false"]).ok().out;
+    assert!(said.contains("from elsewhere") && !said.contains("not now"), "{said}");
+    let taken = host.run(&["workspace", "create", "acrne"]);
+    assert!(taken.err.contains("choose another name"), "{}", taken.err);
+}

@@ -18,3 +18,4 @@ pub(crate) mod sign_in;
 mod threads;
 mod wakes;
 mod work;
+mod workspaces;

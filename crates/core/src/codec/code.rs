@@ -259,4 +259,5 @@ coded!(Code {
     ExecutionError = 26,
     SkillMismatch = 27,
     TransferFailed = 28,
+    OutcomeUnknown = 29,
 });

@@ -1,4 +1,5 @@
-//! Refusals: why a command is refused. A refused command has changed nothing.
+//! Refusals: why a command is refused. A refused command has changed nothing, unless its code says
+//! that the outcome is unknown.
 
 use std::fmt;
 
@@ -23,6 +24,7 @@ pub enum Code {
     Internal,
     NotFound,
     OutOfScopeWorkspace,
+    OutcomeUnknown,
     PayloadTooLarge,
     PolicyForbidsReply,
     RateLimited,

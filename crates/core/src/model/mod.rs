@@ -41,6 +41,7 @@ pub mod inbox;
 pub mod project;
 pub mod schedule;
 pub mod stimulus;
+pub mod workspace_name;
 
 pub mod error;
 pub mod limits;

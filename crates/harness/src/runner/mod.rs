@@ -50,6 +50,9 @@ const GOOD: Duration = Duration::from_secs(10);
 /// A report that the host has not answered by then is not waited for.
 const LAST: Duration = Duration::from_secs(5);
 
+/// A report that ends with one of these is sent again.
+const LOST: [Code; 2] = [Code::OutcomeUnknown, Code::Unavailable];
+
 /// How a runner begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
@@ -309,7 +312,7 @@ impl Runner {
                     self.driver = None;
                 }
             }
-            Err(error) if error.code().is_none_or(|code| code == Code::Unavailable) => {
+            Err(error) if error.code().is_none_or(|code| LOST.contains(&code)) => {
                 // The next connection sends it again.
                 self.reports.lost();
                 return;

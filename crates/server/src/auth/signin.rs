@@ -46,6 +46,12 @@ pub(crate) struct Taken<'a> {
 }
 
 impl SignInLinks {
+    /// Whether a link can still be used.
+    pub(crate) fn has_open(&self, now: Timestamp) -> bool {
+        let links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        links.iter().any(|link| now < link.until)
+    }
+
     /// A new secret.
     pub(crate) fn open(&self, random: [u8; 32], session: Session, now: Timestamp) -> String {
         let secret = BASE64.encode(random);

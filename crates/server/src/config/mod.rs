@@ -29,6 +29,7 @@ pub mod telemetry;
 pub mod threads;
 pub mod tls;
 pub mod webhook;
+pub mod workspaces;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

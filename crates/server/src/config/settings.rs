@@ -23,6 +23,7 @@ use super::telemetry::Telemetry;
 use super::threads::Threads;
 use super::tls::Tls;
 use super::webhook::Webhook;
+use super::workspaces::Workspaces;
 
 /// The section whose own sections have names that are the operator's.
 pub(super) const ISSUERS: &str = "issuers";
@@ -102,6 +103,7 @@ settings! {
     retention: Retention,
     audit: Audit,
     tls: Tls,
+    workspaces: Workspaces,
     telemetry: Telemetry,
     otlp: Otlp,
 }

@@ -156,6 +156,12 @@ impl Connections {
 }
 
 impl Connection {
+    /// Whether nothing waits in its queues.
+    pub(crate) fn is_free(&self) -> bool {
+        let is_free = self.offers.capacity() == self.offers.max_capacity();
+        is_free && self.notes.capacity() == self.notes.max_capacity()
+    }
+
     /// Puts an offer into the queue; when it is full the connection is behind.
     pub(crate) fn offer(&self, outgoing: Outgoing) {
         if self.offers.try_send(Box::new(outgoing)).is_err() {

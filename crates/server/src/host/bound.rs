@@ -51,7 +51,14 @@ impl Bound {
         let connections = seats.all();
         let cluster = context.cluster.clone();
         let front = Front {
-            router: transport::gateway(cluster, hosts, url, metrics.clone(), stopped.clone()),
+            router: transport::gateway(
+                cluster,
+                hosts,
+                url,
+                metrics.clone(),
+                context.workspaces.clone(),
+                stopped.clone(),
+            ),
             full: transport::no_place,
             tls,
             seats,

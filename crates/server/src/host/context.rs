@@ -9,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
+use crate::workspaces::Workspaces;
 
 /// What is the same each time that this host begins to serve the workspace.
 pub(super) struct HostContext {
@@ -19,6 +20,8 @@ pub(super) struct HostContext {
     pub(super) traces: Arc<Traces>,
     /// The data folder, where the host holds it also while it serves nothing.
     pub(super) folder: Option<Arc<Folder>>,
+    /// The workspaces beside the host's own, where it may have some.
+    pub(super) workspaces: Option<Arc<Workspaces>>,
 }
 
 /// Where the host is reached.

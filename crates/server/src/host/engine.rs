@@ -158,6 +158,7 @@ impl Engine {
             webhooks: Arc::new(webhooks),
             workspace_id,
             workspace_name: workspace_name.into(),
+            workspaces: context.workspaces.clone(),
             writer,
         }));
         Ok((

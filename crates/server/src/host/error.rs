@@ -49,6 +49,8 @@ pub enum StartError {
     Owned(String),
     /// The keys are not those of the other hosts.
     OtherKeys(String),
+    /// The list of the workspaces beside the host's own.
+    Workspaces(chorus_store::db::Error),
     /// The first start could not make what a workspace needs.
     First(Refusal),
 }
@@ -78,6 +80,7 @@ impl fmt::Display for StartError {
                 "the workspace of this database is in use, and this host cannot reach who has it: {why}; if that is \
                  another host, see hosts.listen in docs/settings.md and the firewall between them"
             ),
+            Self::Workspaces(why) => write!(f, "the workspaces beside the host's own: {why}"),
             Self::First(why) => write!(f, "the workspace could not be made: {}", why.message),
         }
     }

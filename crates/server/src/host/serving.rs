@@ -6,9 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use axum::Router;
+use chorus_core::model::ids::Timestamp;
 use chorus_store::membership::Epoch;
 use chorus_store::{Readers, Writer};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -24,6 +26,7 @@ use crate::services::App;
 use crate::services::copies::PARTIAL;
 use crate::services::digests::Scribe;
 use crate::transport::{self, Hosts};
+use crate::workspaces::Served;
 
 /// How often it is looked whether the last request was answered.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -35,7 +38,7 @@ pub struct Serving {
     pub readers: Readers,
     pub(super) app: Arc<App>,
     pub(super) epoch: Option<Epoch>,
-    pub(super) access: Access,
+    pub(super) token: String,
     pub(super) stop: watch::Sender<bool>,
     router: Router,
     /// Until it ends.
@@ -46,6 +49,13 @@ struct Threads {
     dispatcher: JoinHandle<()>,
     indexer: thread::JoinHandle<()>,
     verifier: Verifier,
+}
+
+async fn operator_access(app: Arc<App>) -> Option<Access> {
+    let member = app.operator.operator().await.ok()??;
+    let token = app.operator.token(&member).await.ok()?;
+    let link = first::sign_in_link(&app, true).ok()?;
+    Some(Access { token, link })
 }
 
 impl HostContext {
@@ -62,7 +72,6 @@ impl HostContext {
         let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
         tokio::spawn(app.digests.clone().tell_digests(pending.digests, scribe));
         let token = first::operator_token(&app.operator, &config.data).await?;
-        let link = first::sign_in_link(app, token.is_some())?;
         let (stop, stopped) = watch::channel(false);
         let (indexer, verifier) = tasks::threads(app, pending.index)?;
         heads::look(app, &config.data).await;
@@ -72,7 +81,7 @@ impl HostContext {
             writer: app.shared.writer.clone(),
             readers: app.shared.readers.clone(),
             epoch,
-            access: Access { token: token.unwrap_or_default(), link },
+            token: token.unwrap_or_default(),
             router: transport::router(app.clone(), hosts, stopped),
             stop,
             threads: Mutex::new(Some(Threads { dispatcher: engine.dispatcher, indexer, verifier })),
@@ -82,19 +91,15 @@ impl HostContext {
 }
 
 impl Serving {
+    /// A link that signs the operator in; empty where there is no operator.
+    pub(super) fn link(&self) -> Result<String, StartError> {
+        first::sign_in_link(&self.app, !self.token.is_empty())
+    }
+
     /// Lets requests in.
     pub(super) fn open(&self, cluster: &Cluster) {
         let app = self.app.clone();
-        let operator: OperatorAccess = Arc::new(move || {
-            let app = app.clone();
-            async move {
-                let member = app.operator.operator().await.ok()??;
-                let token = app.operator.token(&member).await.ok()?;
-                let link = first::sign_in_link(&app, true).ok()?;
-                Some(Access { token, link })
-            }
-            .boxed()
-        });
+        let operator: OperatorAccess = Arc::new(move || operator_access(app.clone()).boxed());
         let lease = self.app.shared.lease.clone();
         cluster.set(Location::Here(Arc::new(Local {
             router: self.router.clone(),
@@ -158,5 +163,45 @@ impl Serving {
             // It fails when the thread has ended, and then there is nothing to wait for.
             let _ = rounds.wait_for(|rounds| *rounds > 0).await;
         }
+    }
+}
+
+impl Served for Serving {
+    fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    fn ended(&self) -> Option<String> {
+        self.writer.ended()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.app.ready().err()
+    }
+
+    fn is_idle(&self) -> bool {
+        let shared = &self.app.shared;
+        let (links, now) = (&self.app.sign_ins, self.app.now());
+        let endpoints = self.app.active_endpoints();
+        shared.drain.under_way() == 0
+            && shared.feed.followers() == 0
+            && shared.webhooks.are_idle(&endpoints, &shared.connections, now)
+            && !links.has_open(now)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.writer.next_due()
+    }
+
+    fn access(&self) -> BoxFuture<'static, Option<Access>> {
+        operator_access(self.app.clone()).boxed()
+    }
+
+    fn close(&self, within: Duration) -> BoxFuture<'_, ()> {
+        async move {
+            self.drain(within).await;
+            self.end().await;
+        }
+        .boxed()
     }
 }

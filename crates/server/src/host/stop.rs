@@ -15,6 +15,9 @@ impl Running {
         if let Some(serving) = &serving {
             serving.drain(self.drain).await;
         }
+        if let Some(workspaces) = &self.ownership.context.workspaces {
+            workspaces.stop(self.drain).await;
+        }
         host_file::remove(&self.data, &self.local);
         let _ = self.stop.send(true);
         let mut server = self.server;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use arc_swap::Guard;
-use chorus_core::model::ids::Timestamp;
+use chorus_core::model::endpoint::State;
+use chorus_core::model::ids::{MemberKey, Timestamp};
 use chorus_core::state::directory::Directory;
 
 use super::approvals::ApprovalService;
@@ -58,6 +59,7 @@ use super::threads::ThreadService;
 use super::tokens::TokenService;
 use super::turns::TurnService;
 use super::wakes::WakeService;
+use super::workspaces::WorkspaceService;
 
 /// Declares [`App`] and how it is put together. A service has the `services` above it that it uses, handles that the host
 /// has `shared`, and `new` state of its own.
@@ -126,6 +128,9 @@ services! {
     }
     hosts: HostService {
         shared: cluster, public_url;
+    }
+    workspaces: WorkspaceService {
+        shared: public_url, workspaces;
     }
     threads: ThreadService {
         services: commands, reads;
@@ -299,6 +304,14 @@ impl App {
     /// Who there is, as of now.
     pub(crate) fn directory(&self) -> Guard<Arc<Directory>> {
         self.shared.directory.load()
+    }
+
+    /// Whom the host posts to.
+    pub(crate) fn active_endpoints(&self) -> Vec<MemberKey> {
+        let directory = self.directory();
+        let present = |of: &MemberKey| directory.member(*of).is_some_and(|member| !member.removed);
+        let active = directory.endpoints.iter().filter(|(_, e)| e.state == State::Active);
+        active.map(|(of, _)| *of).filter(present).collect()
     }
 
     /// Whether the host can still write.

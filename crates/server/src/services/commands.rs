@@ -102,7 +102,7 @@ impl Commands {
                     caught_up(&writer).await?;
                     Err(held.into())
                 }
-                Err(_) => Err(stopping()),
+                Err(_) => Err(broken_off()),
             }
         }
     }
@@ -153,9 +153,11 @@ async fn caught_up(writer: &Writer) -> Result<(), Refusal> {
         // Whoever asked may have gone.
         let _ = answer.send(done);
     });
-    Ok(answered.await.map_err(|_| stopping())??)
+    Ok(answered.await.map_err(|_| broken_off())??)
 }
 
-fn stopping() -> Refusal {
-    Refusal::new(Code::Unavailable, "the host is stopping; try again")
+/// The writer broke off while it worked on this.
+fn broken_off() -> Refusal {
+    let why = "the host broke off, and it is unknown whether this was written; repeat it with the same idempotency key";
+    Refusal::new(Code::OutcomeUnknown, why)
 }

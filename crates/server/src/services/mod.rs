@@ -62,6 +62,7 @@ mod screens;
 pub(crate) mod sessions;
 pub(crate) mod turns;
 pub(crate) mod wakes;
+mod workspaces;
 
 pub(crate) mod drain;
 pub(crate) mod follow;

@@ -35,6 +35,7 @@ use crate::limits::Limits;
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
+use crate::workspaces::Workspaces;
 
 /// The handles that capabilities share, and that transports use themselves.
 pub(crate) struct Shared {
@@ -92,5 +93,7 @@ pub(crate) struct Shared {
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) workspace_id: Arc<str>,
     pub(crate) workspace_name: Arc<str>,
+    /// The workspaces beside this one, where it is the host's own and may have some.
+    pub(crate) workspaces: Option<Arc<Workspaces>>,
     pub(crate) writer: Writer,
 }

@@ -91,6 +91,11 @@ impl SignInService {
         Ok(SignInLink { url, expires_at: expires_at.into() })
     }
 
+    /// Whether any link can still be used, which would end with this process.
+    pub(crate) fn has_open(&self, now: chorus_core::model::ids::Timestamp) -> bool {
+        self.links.has_open(now)
+    }
+
     /// Whether a link can still be used.
     pub(crate) fn is_good(&self, secret: &str) -> bool {
         let session = self.links.get(secret, self.clock.now());

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use chorus_core::model::error::{Code, Refusal};
 
 use crate::auth::SENT_OUT_MS;
+use crate::workspaces::PREFIX;
 
 /// Only over HTTPS can a cookie have the prefix that binds it to this host.
 const NAMES: [&str; 2] = ["__Host-chorus_session", "chorus_session"];
@@ -17,28 +18,28 @@ const LIFE_S: u32 = 30 * 24 * 3600;
 
 /// `url` is how the host is reached.
 pub(super) fn of_session(token: &str, url: &str) -> Option<HeaderValue> {
-    cookie(name(url), token, LIFE_S, "Strict", url)
+    cookie(&name(url), token, LIFE_S, "Strict", url)
 }
 
 /// Of a browser that is sent out. It comes back from another site, so that a strict cookie would not
 /// be sent along; all that this one proves is that it is the same browser.
 pub(super) fn of_sent_out(state: &str, url: &str) -> Option<HeaderValue> {
-    cookie(one_of(SENT_OUT, url), state, (SENT_OUT_MS / 1000) as u32, "Lax", url)
+    cookie(&one_of(SENT_OUT, url), state, (SENT_OUT_MS / 1000) as u32, "Lax", url)
 }
 
 /// The state of a browser that has come back.
 pub(super) fn sent_out<'a>(headers: &'a HeaderMap, url: &str) -> Option<&'a str> {
-    named(headers, one_of(SENT_OUT, url))
+    named(headers, &one_of(SENT_OUT, url))
 }
 
 /// It is not out any more.
 pub(super) fn of_come_back(url: &str) -> Option<HeaderValue> {
-    cookie(one_of(SENT_OUT, url), "", 0, "Lax", url)
+    cookie(&one_of(SENT_OUT, url), "", 0, "Lax", url)
 }
 
 /// Takes it back.
 pub(super) fn of_nobody(url: &str) -> Option<HeaderValue> {
-    cookie(name(url), "", 0, "Strict", url)
+    cookie(&name(url), "", 0, "Strict", url)
 }
 
 fn cookie(name: &str, value: &str, life_s: u32, same_site: &str, url: &str) -> Option<HeaderValue> {
@@ -50,12 +51,17 @@ fn cookie(name: &str, value: &str, life_s: u32, same_site: &str, url: &str) -> O
     Some(cookie)
 }
 
-fn name(url: &str) -> &'static str {
+fn name(url: &str) -> String {
     one_of(NAMES, url)
 }
 
-fn one_of(names: [&'static str; 2], url: &str) -> &'static str {
-    if url.starts_with("https://") { names[0] } else { names[1] }
+/// A browser that is signed in to several workspaces of a host has a cookie for each.
+fn one_of(names: [&'static str; 2], url: &str) -> String {
+    let name = if url.starts_with("https://") { names[0] } else { names[1] };
+    match url.rsplit_once(PREFIX) {
+        Some((_, workspace)) => format!("{name}_{workspace}"),
+        None => name.to_owned(),
+    }
 }
 
 /// The token with which the host's own page asks; none where there is no cookie.
@@ -80,7 +86,7 @@ pub(super) fn of_page<'a>(headers: &'a HeaderMap, url: &str) -> Result<Option<&'
 
 /// The token in it. Over HTTPS only that of the name which another host of the domain cannot set.
 pub(super) fn token<'a>(headers: &'a HeaderMap, url: &str) -> Option<&'a str> {
-    named(headers, name(url))
+    named(headers, &name(url))
 }
 
 fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

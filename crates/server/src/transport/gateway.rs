@@ -4,14 +4,19 @@
 //! Who asks how this host does is answered at once.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
+use chorus_wire::code;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
@@ -23,6 +28,7 @@ use super::refused::Refused;
 use crate::cluster::forward::{Forward, Sent};
 use crate::cluster::{Cluster, Location};
 use crate::telemetry::Metrics;
+use crate::workspaces::{Entered, PREFIX, Workspaces};
 
 /// How long a request waits for the workspace to have an owner: longer than a lease and a start.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -40,6 +46,7 @@ struct Gateway {
     browser: Browser,
     metrics: Arc<Metrics>,
     waiting: Semaphore,
+    workspaces: Option<Arc<Workspaces>>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -49,15 +56,22 @@ pub(crate) fn gateway(
     hosts: Hosts,
     public_url: &str,
     metrics: Arc<Metrics>,
+    workspaces: Option<Arc<Workspaces>>,
     stopped: watch::Receiver<bool>,
 ) -> Router {
     let browser = Browser::of(public_url);
     let waiting = Semaphore::new(WAITING);
-    let gateway = Gateway { cluster, hosts, browser, metrics, waiting, stopped };
+    let gateway = Gateway { cluster, hosts, browser, metrics, waiting, workspaces, stopped };
     Router::new().fallback(enter).with_state(Arc::new(gateway))
 }
 
 async fn enter(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+    if request.uri().path().starts_with(PREFIX) {
+        return gateway.below(request).await;
+    }
+    if let Some(name) = asked_after(request.uri()) {
+        return gateway.ready(&name, &request);
+    }
     let place = gateway.cluster.place().borrow().clone();
     match place {
         Location::Here(here) if here.lease.holds() => {
@@ -137,6 +151,56 @@ impl Gateway {
         }
     }
 
+    /// How one workspace does, whatever the others do.
+    fn ready(&self, name: &str, request: &Request) -> Response {
+        let ready = self.hosts.check(request.uri(), request.headers()).and_then(|()| {
+            let workspaces = self.workspaces.as_ref().ok_or_else(only_one)?;
+            workspaces.ready(name)
+        });
+        match ready {
+            Ok(()) => "ready\n".into_response(),
+            Err(refusal) => {
+                let status = code::status(refusal.code);
+                let status =
+                    StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+                (status, format!("not ready: {}\n", refusal.message)).into_response()
+            }
+        }
+    }
+
+    /// What is meant for another workspace of this host, whose own address ends with its name.
+    async fn below(&self, request: Request) -> Response {
+        let mut response = match self.sent_below(request).await {
+            Ok(response) => return response,
+            Err(refusal) => Refused::from(refusal).into_response(),
+        };
+        self.browser.tell(response.headers_mut());
+        response
+    }
+
+    async fn sent_below(&self, mut request: Request) -> Result<Response, Refusal> {
+        self.hosts.check(request.uri(), request.headers())?;
+        let workspaces = self.workspaces.as_ref().ok_or_else(only_one)?;
+        let (name, rest) = named(request.uri())?;
+        if rest.path() == "/metrics" {
+            let why = "what is counted is the host's, at its own /metrics";
+            return Err(Refusal::new(Code::NotFound, why));
+        }
+        let entered = workspaces.enter(&name).await?;
+        *request.uri_mut() = rest;
+        let Ok(mut response) =
+            TowerToHyperService::new(entered.served.router()).call(request).await;
+        // Its own paths begin at its address.
+        let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok());
+        if let Some(to) = to.filter(|to| to.starts_with('/'))
+            && let Ok(to) = HeaderValue::from_str(&format!("{PREFIX}{name}{to}"))
+        {
+            response.headers_mut().insert(header::LOCATION, to);
+        }
+        // It is used as long as the answer is under way.
+        Ok(response.map(|body| Body::new(WhileEntered { body, _entered: entered })))
+    }
+
     async fn here(&self, router: &Router, request: Request) -> Response {
         let Ok(response) = TowerToHyperService::new(router.clone()).call(request).await;
         response
@@ -161,18 +225,66 @@ impl Gateway {
     }
 }
 
-/// Not the status of what was refused: it may have been done.
 fn unknown() -> Response {
     let refusal = Refusal::new(
-        Code::Unavailable,
+        Code::OutcomeUnknown,
         "the host that owns the workspace was lost while it worked on this, and it is not known whether it was done; \
          repeat it with the same idempotency key",
     );
-    Refused::from(refusal).with_status(StatusCode::BAD_GATEWAY).into_response()
+    Refused::from(refusal).into_response()
 }
 
 fn unavailable(why: &str) -> Response {
     let mut response = Refused::from(Refusal::new(Code::Unavailable, why)).into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response
+}
+
+fn only_one() -> Refusal {
+    let why = "a host on PostgreSQL has one workspace; one on a folder can have more";
+    Refusal::new(Code::NotFound, why)
+}
+
+/// The workspace that `/readyz?workspace=` asks about.
+fn asked_after(uri: &Uri) -> Option<String> {
+    let query = uri.query().filter(|_| uri.path() == "/readyz")?;
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).ok()?;
+    pairs.into_iter().find(|(key, _)| key == "workspace").map(|(_, name)| name)
+}
+
+/// The workspace that a path names, and what comes after its name.
+fn named(uri: &Uri) -> Result<(String, Uri), Refusal> {
+    let path = uri.path_and_query().map_or("", |path| path.as_str());
+    let path = path.strip_prefix(PREFIX).unwrap_or(path);
+    let end = path.find(['/', '?']).unwrap_or(path.len());
+    let (name, rest) = path.split_at(end);
+    let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+    let rest = rest.parse().map_err(|_| Refusal::invalid("this is no path"))?;
+    Ok((name.to_owned(), rest))
+}
+
+/// The body of an answer, with what keeps its workspace open.
+struct WhileEntered {
+    body: Body,
+    _entered: Entered,
+}
+
+impl HttpBody for WhileEntered {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

@@ -156,7 +156,9 @@ pub(super) fn log(refusal: &Refusal, request_id: &str) {
     match refusal.code {
         Code::Internal => tracing::error!(request_id, code, message, "a request failed"),
         // To be tried again; what is wrong with the store is said where that is known.
-        Code::Unavailable => tracing::warn!(request_id, code, message, "a request failed"),
+        Code::Unavailable | Code::OutcomeUnknown => {
+            tracing::warn!(request_id, code, message, "a request failed");
+        }
         // Its message may quote what was asked, and whoever asked has it.
         _ => tracing::debug!(request_id, code, "a request was refused"),
     }

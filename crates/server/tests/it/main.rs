@@ -87,4 +87,5 @@ mod wakes;
 mod web;
 mod webhook;
 mod words;
+mod workspaces;
 mod written_before;

@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use chorus_core::commands::{Command, NotDone};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::ids::ConversationKey;
+use chorus_core::model::ids::{ConversationKey, Timestamp};
 use chorus_core::model::seed::CommandSeed;
 use chorus_core::state::effect::Effect;
 use chorus_core::state::workspace::Workspace;
@@ -108,6 +108,8 @@ pub(crate) struct Counters {
     commit_us: AtomicU64,
     split: AtomicU64,
     rooms: AtomicU64,
+    /// When the writer has something to do next; `i64::MAX` if it has nothing.
+    due: AtomicI64,
 }
 
 impl Shared {
@@ -186,7 +188,7 @@ impl Writer {
             // The receiver waits below.
             let _ = answer.send(done);
         });
-        let lost = |_| Refusal::new(Code::Unavailable, "the writer has stopped").into();
+        let lost = |_| Refusal::new(Code::OutcomeUnknown, "the writer broke off").into();
         answered.recv().map_err(lost).flatten()
     }
 
@@ -203,6 +205,12 @@ impl Writer {
     /// The time has changed, and timers may be due: for clocks that are set by hand.
     pub fn tick(&self) {
         self.shared.queue.wake();
+    }
+
+    /// When it has something to do by itself next, if it has.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let due = self.shared.counters.due.load(Ordering::Relaxed);
+        (due < i64::MAX).then_some(Timestamp(due))
     }
 
     pub fn health(&self) -> Health {

@@ -171,6 +171,7 @@ impl Run {
         self.outlive(begun)?;
         loop {
             let due = self.until_due();
+            self.tell_due(due);
             match self.shared.queue.take(due, self.batching) {
                 Next::Work(jobs) => {
                     let done = self.round(jobs);
@@ -220,6 +221,12 @@ impl Run {
             self.shared.counters.rooms.store(rooms as u64, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    fn tell_due(&self, due: Option<Duration>) {
+        let ms = |due: Duration| i64::try_from(due.as_millis()).unwrap_or(i64::MAX);
+        let at = due.map_or(i64::MAX, |due| self.clock.now().0.saturating_add(ms(due)));
+        self.shared.counters.due.store(at, Ordering::Relaxed);
     }
 
     /// How long until a timer is due; none if there is none.
@@ -380,11 +387,17 @@ fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
 /// The writer ends: refuses all waiting commands and passes the error on.
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
     for job in jobs {
-        let why = match &error {
-            Error::Fenced(_) => format!("{error}; nothing of this was written: try again"),
-            error => format!("it is unknown whether this was written: {error}"),
+        let refusal = match &error {
+            Error::Fenced(_) => {
+                let why = format!("{error}; nothing of this was written: try again");
+                Refusal::new(Code::Unavailable, why)
+            }
+            error => {
+                let why = format!("it is unknown whether this was written: {error}");
+                Refusal::new(Code::OutcomeUnknown, why)
+            }
         };
-        job.refuse(Refusal::new(Code::Unavailable, why));
+        job.refuse(refusal);
     }
     Err(error)
 }

@@ -36,6 +36,7 @@ pub mod digests;
 pub mod hosts;
 pub mod ids;
 pub mod inboxes;
+pub mod workspaces;
 
 pub mod sessions;
 pub mod sign_in;

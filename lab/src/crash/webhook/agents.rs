@@ -165,16 +165,14 @@ impl Agent {
             return Fate::Lost;
         };
         let status = answer.status();
-        // The host that passed it on does not know what became of it.
-        if status == StatusCode::BAD_GATEWAY {
-            return Fate::Lost;
-        }
         let Ok(body) = answer.bytes().await else { return Fate::Lost };
         if status.is_success() {
             return Fate::Taken;
         }
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let code = body["error"]["code"].as_str().unwrap_or("no code");
-        Fate::Refused(code.to_owned())
+        match body["error"]["code"].as_str() {
+            Some("OUTCOME_UNKNOWN") => Fate::Lost,
+            code => Fate::Refused(code.unwrap_or("no code").to_owned()),
+        }
     }
 }

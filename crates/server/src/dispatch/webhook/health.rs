@@ -49,6 +49,8 @@ pub(crate) struct Seen {
     pub breaker: Breaker,
     pub failures: u32,
     pub waiting: usize,
+    /// Whether it was looked what waits.
+    is_known: bool,
     pub last_taken_at: Option<Timestamp>,
     pub last_error: Option<(Timestamp, String)>,
     /// When its agent answered to a test last.
@@ -71,8 +73,17 @@ impl Health {
         self.lock().tried_at = Some(now);
     }
 
+    /// Whether nothing waits to be posted; nobody knows of an endpoint that is let be.
+    pub(super) fn is_idle(&self, now: Timestamp) -> bool {
+        let seen = self.lock();
+        seen.is_known
+            && seen.waiting == 0
+            && !matches!(seen.breaker, Breaker::Open { until } if until > now)
+    }
+
     pub(super) fn waiting(&self, count: usize) {
-        self.lock().waiting = count;
+        let mut seen = self.lock();
+        (seen.waiting, seen.is_known) = (count, true);
     }
 
     /// What came of the newest post to the string of this epoch.
@@ -101,6 +112,7 @@ impl Health {
         let mut seen = self.lock();
         (seen.breaker, seen.failures, seen.opened) = (Breaker::Closed, 0, 0);
         seen.last_error = Some((now, why));
+        seen.is_known = true;
     }
 
     /// A post failed: for how long the endpoint is to be let be, if it is. `random` is any number.

@@ -13,6 +13,7 @@ use super::acceptances::Acceptances;
 use super::health::Health;
 use super::runs::Runs;
 use crate::config::webhook::Webhook;
+use crate::dispatch::connections::Connections;
 use crate::egress::{Allowed, Egress, FairSemaphore, is_local};
 
 /// The service that the host is, as agents are told.
@@ -69,6 +70,19 @@ impl Webhooks {
             health: Mutex::default(),
             acceptances: Acceptances::default(),
         })
+    }
+
+    /// Whether nothing waits to be posted to these endpoints, and nobody is connected beside them.
+    pub(crate) fn are_idle(
+        &self,
+        endpoints: &[MemberKey],
+        connections: &Connections,
+        now: Timestamp,
+    ) -> bool {
+        let health = self.lock();
+        let is_idle = |of: &MemberKey| health.get(of).is_some_and(|health| health.is_idle(now));
+        endpoints.iter().all(is_idle)
+            && connections.all().iter().all(|one| endpoints.contains(&one.member) && one.is_free())
     }
 
     /// How a member's endpoint is.

@@ -293,7 +293,9 @@ fn json<T: Serialize>(value: &T) -> Result<String, ErrorData> {
 
 pub(super) fn refused(refusal: Refusal) -> ErrorData {
     match refusal.code {
-        Code::Internal | Code::Unavailable => ErrorData::internal_error(refusal.message, None),
+        Code::Internal | Code::OutcomeUnknown | Code::Unavailable => {
+            ErrorData::internal_error(refusal.message, None)
+        }
         Code::NotFound => ErrorData::resource_not_found(refusal.message, None),
         _ => ErrorData::invalid_params(refusal.message, None),
     }

@@ -17,7 +17,8 @@ use super::{Draft, Operation, names};
 const SCHEMAS: &str = "/components/schemas";
 
 /// What any request may be refused with: by the check of `Host` and `Origin`, by the limits, and by mistakes.
-const ALWAYS: [Code; 4] = [Code::Forbidden, Code::RateLimited, Code::Internal, Code::Unavailable];
+const ALWAYS: [Code; 5] =
+    [Code::Forbidden, Code::RateLimited, Code::Internal, Code::OutcomeUnknown, Code::Unavailable];
 
 /// The document's text: a constant of the program, made when it is first asked for.
 pub(super) fn bytes() -> Bytes {

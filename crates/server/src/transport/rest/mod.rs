@@ -25,6 +25,7 @@ mod threads;
 mod turns;
 mod wakes;
 mod work;
+mod workspaces;
 
 use super::openapi::Routes;
 
@@ -46,6 +47,7 @@ pub(super) fn routes() -> Routes {
         .merge(work::routes())
         .merge(audit::routes())
         .merge(hosts::routes())
+        .merge(workspaces::routes())
         .merge(copies::routes())
         .merge(endpoints::routes())
         .merge(approvals::routes())

@@ -175,6 +175,7 @@ impl World {
                     "text": format!("What of the {MARK}?")});
                 (format!("{channel}/schedules"), new)
             }
+            "workspace" => ("/v1/workspaces".to_owned(), json!({"name": id})),
             "uuid" => return self.uuid(),
             "account" | "for_hire" | "bot_for_hire" | "crew_for_hire" => {
                 return Box::pin(self.make_for_hire(name)).await;
@@ -188,6 +189,7 @@ impl World {
         match name {
             "token" => text(&made["jti"]),
             "role" => id,
+            "workspace" => id,
             "endpoint" => id,
             "inbox" => text(&made["inbox"]["id"]),
             _ => text(&made["id"]),

@@ -96,8 +96,9 @@ impl Run {
     pub(super) fn give_up(&mut self) {
         let Some(jobs) = self.unknown.take() else { return };
         for job in jobs {
-            let why = "it is unknown whether this was written: the database is away";
-            job.refuse(Refusal::new(Code::Unavailable, why));
+            let why = "it is unknown whether this was written, since the database went away; repeat it \
+                with the same idempotency key";
+            job.refuse(Refusal::new(Code::OutcomeUnknown, why));
         }
     }
 }

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use chorus_cluster::{Cluster, Durability, sql_at};
 use chorus_core::commands::messages::Logged;
-use chorus_core::commands::{Command, NotDone, directory};
+use chorus_core::commands::{Command, directory};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Seq, Uid};
 use chorus_core::state::effect::Effect;
 use chorus_store::{Line, Page, Start};
+use chorus_testing::eventually_blocking;
 
 use super::{ground, problems};
 use crate::ground::{ADA, Ground, drawn, person, post};
@@ -101,7 +102,7 @@ fn a_server_that_stops_and_starts_again_finds_the_host_at_work() {
 /// What the wire between host and server does with the next COMMIT.
 const PASS: u8 = 0;
 const CUT_BEFORE: u8 = 1;
-const CUT_AFTER: u8 = 2;
+pub(super) const CUT_AFTER: u8 = 2;
 /// Everything is cut, and who connects anew waits for an answer.
 const HANG: u8 = 3;
 
@@ -126,7 +127,7 @@ fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
 }
 
 /// A cluster, how it is reached over a wire, and what that does.
-fn wired(between: &Path) -> (Cluster, String, Arc<AtomicU8>) {
+pub(super) fn wired(between: &Path) -> (Cluster, String, Arc<AtomicU8>) {
     // What is not committed is not on the disk either, for as long as a test takes.
     let late = ["-c", "wal_writer_delay=10s"];
     let cluster = Cluster::start(Durability::Durable, &late).unwrap();
@@ -218,31 +219,15 @@ fn forgotten(others: u32) {
     let ground = ground(folder.path(), &url);
     let room = ground.settle();
     how.store(CUT_BEFORE, Ordering::SeqCst);
-    let (answer, answered) = mpsc::channel();
-    let lost = post(room.uid, "never", Some(1));
-    let reply = move |done: Result<_, NotDone>| {
-        answer.send(done.map_err(Refusal::from)).unwrap();
-    };
-    ground.writer.submit(person(), lost, drawn(), reply);
-    let until = Instant::now() + PATIENCE;
-    while ground.writer.health().ok {
-        assert!(Instant::now() < until, "the wire was not cut");
-        std::thread::yield_now();
-    }
+    let answered = asked(&ground, post(room.uid, "never", Some(1)));
+    eventually_blocking("the wire is cut", || !ground.writer.health().ok);
     cluster.kill();
     cluster.run().unwrap();
     let others = format!(
         "DO $$ BEGIN FOR n IN 1..{others} LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$"
     );
     cluster.sql("postgres", &others).unwrap();
-    let answer = loop {
-        match answered.recv_timeout(Duration::from_millis(50)) {
-            Ok(answer) => break answer,
-            Err(_) => assert!(Instant::now() < until, "it is never answered"),
-        }
-        ground.clock.advance(1_000);
-        ground.writer.tick();
-    };
+    let answer = when_back(&ground, &answered);
     assert_eq!(answer.unwrap_err().code, Code::Unavailable);
     insist(&ground, room.uid, "now", 2);
     assert_eq!(texts(&ground, room.uid), ["now"]);
@@ -277,11 +262,26 @@ fn nobody_waits_for_a_server_that_takes_connections_and_does_not_answer() {
 
 /// Asks while the answer waits for the database to be back.
 fn ask_away<C: Command>(ground: &Ground, command: C) -> Result<C::Output, Refusal> {
+    when_back(ground, &asked(ground, command))
+}
+
+/// Asks, and does not wait for the answer.
+pub(super) fn asked<C: Command>(
+    ground: &Ground,
+    command: C,
+) -> mpsc::Receiver<Result<C::Output, Refusal>> {
     let (answer, answered) = mpsc::channel();
-    let by = person();
-    ground.writer.submit(by, command, drawn(), move |done| {
+    ground.writer.submit(person(), command, drawn(), move |done| {
         answer.send(done.map_err(Refusal::from)).unwrap();
     });
+    answered
+}
+
+/// The answer, which comes when the database is back.
+pub(super) fn when_back<T>(
+    ground: &Ground,
+    answered: &mpsc::Receiver<Result<T, Refusal>>,
+) -> Result<T, Refusal> {
     let until = Instant::now() + PATIENCE;
     loop {
         match answered.recv_timeout(Duration::from_millis(50)) {

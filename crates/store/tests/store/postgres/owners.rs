@@ -1,6 +1,7 @@
 //! Who owns the workspace of a database that several hosts use: one of them at a time, and whoever was replaced writes
 //! nothing.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chorus_core::model::error::Code;
@@ -9,7 +10,7 @@ use chorus_store::membership::{Epoch, Joining, Membership, View, WORKSPACE};
 use chorus_store::{Options, open};
 use chorus_testing::eventually_blocking;
 
-use super::away::{insist, texts};
+use super::away::{CUT_AFTER, asked, insist, texts, when_back, wired};
 use crate::ground::{Ground, person, post};
 
 fn joining(keys: &[u8]) -> Joining {
@@ -86,6 +87,36 @@ fn a_host_that_was_given_up_owns_nothing_and_writes_nothing() {
     assert!(ground.writer.ended().is_some());
     let before = epoch.unwrap().number;
     until(&one, "it joins as another", |view| !view.is_mine(before) && view.hosts.len() == 2);
+    next.writer.stop();
+}
+
+// covers: OPS-150
+#[test]
+fn nobody_is_told_that_nothing_was_done_of_what_may_have_been() {
+    let between = tempfile::tempdir().unwrap();
+    let (cluster, far, how) = wired(between.path());
+    let near = cluster.url("postgres");
+    let [folder, another] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let one = join(&near);
+    let owned = Some(take(&one).unwrap());
+    let options = |folder: &tempfile::TempDir, url: &str, owned| Options {
+        owned,
+        ..super::options(folder.path(), url)
+    };
+    let ground = Ground::with(options(&folder, &far, owned), Timestamp(1_000_000));
+    let room = ground.settle().uid;
+    how.store(CUT_AFTER, Ordering::SeqCst);
+    let answered = asked(&ground, post(room, "committed", None));
+    eventually_blocking("the wire is cut", || !ground.writer.health().ok);
+    // As if its lease had ended before it could look what became of it.
+    chorus_cluster::sql_at(&near, "DELETE FROM live_host").unwrap();
+    let other = join(&near);
+    let owned = Some(take(&other).unwrap());
+    let next = Ground::with(options(&another, &near, owned), Timestamp(1_000_000));
+    assert_eq!(texts(&next, room), ["committed"]);
+    let refused = when_back(&ground, &answered).unwrap_err();
+    assert_eq!(refused.code, Code::OutcomeUnknown);
+    assert!(refused.message.contains("the same idempotency key"), "{refused:?}");
     next.writer.stop();
 }
 

@@ -1,0 +1,131 @@
+//! What is done about workspaces without anybody asking: opening those in which something is due, closing those that
+//! nobody uses, and removing those whose grace is over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::workspace_name::WorkspaceName;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::{Now, Slot, Workspaces};
+
+/// How often it is looked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How many are opened or removed in one look.
+const AT_ONCE: usize = 64;
+
+impl Workspaces {
+    /// Goes on until the host stops.
+    pub(crate) async fn sweep(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+            self.look().await;
+        }
+    }
+
+    async fn look(&self) {
+        let now = self.clock.now();
+        match self.catalog.due(now, AT_ONCE) {
+            Ok(due) => self.open_due(due).await,
+            Err(why) => tracing::error!(%why, "it could not be read which workspaces are due"),
+        }
+        self.close_unused(self.keeping.idle).await;
+        self.count();
+        match self.catalog.to_remove(now, AT_ONCE) {
+            Ok(names) => self.remove(names).await,
+            Err(why) => {
+                tracing::error!(%why, "it could not be read which workspaces are to be removed")
+            }
+        }
+    }
+
+    fn count(&self) {
+        let (mut open, mut failing) = (0, 0);
+        for slot in self.slots().values() {
+            match slot.now.try_lock().as_deref() {
+                Ok(Now::Open(served)) if served.trouble().is_none() => open += 1,
+                Ok(Now::Open(_) | Now::Failed(..)) => failing += 1,
+                Ok(Now::Closed) | Err(_) => {}
+            }
+        }
+        self.metrics.open_workspaces.set(open);
+        self.metrics.failing_workspaces.set(failing);
+    }
+
+    /// One that is open is due as long as it is.
+    async fn open_due(&self, due: Vec<WorkspaceName>) {
+        for name in due {
+            if !self.slots().contains_key(&name)
+                && let Err(refusal) = self.enter(&name).await
+            {
+                tracing::warn!(workspace = %name, why = refusal.message, "a workspace is due and cannot be opened");
+            }
+        }
+    }
+
+    async fn close_unused(&self, idle: Duration) {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        for slot in slots.iter().filter(|slot| slot.unused_for() >= idle) {
+            if !self.close_if_unused(slot).await {
+                self.forget(slot);
+            }
+        }
+    }
+
+    /// Closes a workspace unless somebody uses it, or something is due in it soon.
+    async fn close_if_unused(&self, slot: &Arc<Slot>) -> bool {
+        let Ok(mut now) = slot.now.try_lock() else { return false };
+        let Now::Open(served) = &*now else { return false };
+        let idle = i64::try_from(self.keeping.idle.as_millis()).unwrap_or(i64::MAX);
+        let soon = self.clock.now().plus(idle);
+        let is_due = served.next_due().is_some_and(|due| due < soon);
+        if slot.unused_for().is_zero() || is_due || !served.is_idle() {
+            return false;
+        }
+        self.close_now(slot, &mut now, Duration::ZERO).await;
+        drop(now);
+        self.forget(slot);
+        true
+    }
+
+    /// Closes the one that was unused for the longest, if as many are open as may be.
+    pub(super) async fn make_room(&self, newcomer: &WorkspaceName) -> Result<(), Refusal> {
+        let full = || self.slots().len() > self.keeping.open;
+        if !full() {
+            return Ok(());
+        }
+        let mut slots: Vec<_> = self.slots().values().cloned().collect();
+        slots.retain(|slot| slot.name != *newcomer && !slot.unused_for().is_zero());
+        let now = Instant::now();
+        slots.sort_by_key(|slot| now.checked_sub(slot.unused_for()));
+        for slot in slots {
+            if self.close_if_unused(&slot).await && !full() {
+                return Ok(());
+            }
+        }
+        let why = "as many workspaces are used as the host has open at once; try again in a moment";
+        Err(Refusal::new(Code::Unavailable, why))
+    }
+
+    async fn remove(&self, names: Vec<WorkspaceName>) {
+        for name in names {
+            let slot = self.slots().get(&name).cloned();
+            if let Some(slot) = slot {
+                self.close(&slot, Duration::ZERO).await;
+            }
+            match self.catalog.remove(&name) {
+                Ok(()) => {
+                    tracing::info!(workspace = %name, "a workspace was removed, whose grace was over")
+                }
+                Err(why) => {
+                    tracing::error!(workspace = %name, %why, "a workspace could not be removed")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The workspaces that a host has beside its own: which there are, what may be done with each, and when each has to be
+//! looked at.
+//!
+//! Each is a data folder of its own, `workspaces/NAME`, whole in itself. This file, `workspaces.db`, says of one that
+//! nobody uses what the host needs to know without opening it. It is made with the first workspace, and a folder that
+//! was put there by hand is taken in at the next start.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+
+use chorus_core::model::ids::Timestamp;
+use chorus_core::model::workspace_name::WorkspaceName;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::db::{Error, Result};
+use crate::sqlite::Folder;
+
+/// Its name in the host's data folder.
+const FILE: &str = "workspaces.db";
+/// The folder of the workspaces' folders.
+const FOLDER: &str = "workspaces";
+const VERSION: i64 = 1;
+
+/// `look` is how the name looks, so that none is made that could be taken for another. `due` is when a workspace that is
+/// closed has to be opened next. One that is `open` when the host begins was open when it ended. One was `made` when its
+/// folder was opened for the first time.
+const SCHEMA: &str = "
+CREATE TABLE workspace (
+    name TEXT NOT NULL PRIMARY KEY,
+    look TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    removal_at INTEGER,
+    due INTEGER,
+    open INTEGER NOT NULL DEFAULT 0,
+    made INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX workspace_look ON workspace (look);
+CREATE INDEX workspace_due ON workspace (due) WHERE due IS NOT NULL;
+CREATE INDEX workspace_open ON workspace (open) WHERE open = 1;
+CREATE INDEX workspace_removal ON workspace (removal_at) WHERE removal_at IS NOT NULL;
+";
+
+/// What may be done with a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Active,
+    /// It is kept, and nobody is let in.
+    Suspended,
+    /// As suspended, until it is removed.
+    Deleted,
+}
+
+impl State {
+    const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Deleted];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    fn code(self) -> i64 {
+        self as i64
+    }
+}
+
+/// What is known of a workspace without opening it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: WorkspaceName,
+    pub state: State,
+    pub created_at: Timestamp,
+    pub changed_at: Timestamp,
+    /// When it is removed, if it was deleted.
+    pub removal_at: Option<Timestamp>,
+    /// Whether it has had a folder, which must be there then.
+    pub is_made: bool,
+}
+
+/// The workspaces of a host. Calls block on the disk.
+pub struct Catalog {
+    data: PathBuf,
+    file: Mutex<Option<Connection>>,
+}
+
+impl Catalog {
+    /// Of the host with this data folder. Folders that it does not know are due at once.
+    pub fn open(data: &Path, now: Timestamp) -> Result<Self> {
+        let catalog = Self { data: data.to_owned(), file: Mutex::default() };
+        let sql = "UPDATE workspace SET due = ?1, open = 0 WHERE open = 1";
+        catalog.change(sql, params![now.0])?;
+        catalog.take_in(now)?;
+        Ok(catalog)
+    }
+
+    fn take_in(&self, now: Timestamp) -> Result<()> {
+        let folders = match fs::read_dir(self.data.join(FOLDER)) {
+            Ok(folders) => folders,
+            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(why) => return Err(unreadable(&why)),
+        };
+        for folder in folders {
+            let folder = folder.map_err(|why| unreadable(&why))?;
+            let name = folder.file_name();
+            let Some(name) = name.to_str().and_then(|name| WorkspaceName::parse(name).ok()) else {
+                continue;
+            };
+            if self.find(&name)?.is_none() && Folder::database_in(&folder.path()).exists() {
+                match self.add(&name, now)? {
+                    Added::New => {
+                        self.set_made(&name)?;
+                        tracing::info!(%name, "a workspace was found in its folder");
+                    }
+                    Added::Taken(other) => {
+                        tracing::warn!(%name, %other, "a workspace is left out, whose name looks like another's");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The data folder of a workspace.
+    pub fn folder(&self, name: &WorkspaceName) -> PathBuf {
+        self.data.join(FOLDER).join(&**name)
+    }
+
+    pub fn find(&self, name: &str) -> Result<Option<Entry>> {
+        let there = self.there()?;
+        let Some(file) = &*there else { return Ok(None) };
+        let sql = "SELECT name, state, created_at, changed_at, removal_at, made FROM workspace WHERE name = ?1";
+        let mut found = file.prepare_cached(sql).map_err(failed)?;
+        found.query_row([name], entry).optional().map_err(failed)
+    }
+
+    /// Those after a name, in the order of names.
+    pub fn list(&self, after: &str, limit: usize) -> Result<Vec<Entry>> {
+        let there = self.there()?;
+        let Some(file) = &*there else { return Ok(Vec::new()) };
+        let sql = "SELECT name, state, created_at, changed_at, removal_at, made FROM workspace
+            WHERE name > ?1 ORDER BY name LIMIT ?2";
+        let mut found = file.prepare_cached(sql).map_err(failed)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = found.query_map(params![after, limit], entry).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Adds an active workspace, due at once.
+    pub fn add(&self, name: &WorkspaceName, now: Timestamp) -> Result<Added> {
+        let made = self.made()?;
+        let Some(file) = &*made else { return Err(Error::Engine("no file".to_owned())) };
+        let look = name.look();
+        let sql = "SELECT name FROM workspace WHERE look = ?1 OR name = ?2";
+        let other = file.query_row(sql, params![look, &**name], |row| row.get(0));
+        if let Some(other) = other.optional().map_err(failed)? {
+            return Ok(Added::Taken(other));
+        }
+        let sql = "INSERT INTO workspace (name, look, state, created_at, changed_at, due) VALUES (?1, ?2, ?3, ?4, ?4, ?4)";
+        let state = State::Active.code();
+        file.execute(sql, params![&**name, look, state, now.0]).map_err(failed)?;
+        Ok(Added::New)
+    }
+
+    /// Changes what may be done with it. One that is not active is never due.
+    pub fn set_state(
+        &self,
+        name: &str,
+        state: State,
+        removal_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<()> {
+        let sql = "UPDATE workspace SET state = ?2, removal_at = ?3, changed_at = ?4, due = ?5 WHERE name = ?1";
+        let due = (state == State::Active).then_some(now.0);
+        let removal_at = removal_at.map(|at| at.0);
+        self.change(sql, params![name, state.code(), removal_at, now.0, due])
+    }
+
+    /// It was opened.
+    pub fn set_open(&self, name: &str) -> Result<()> {
+        self.change("UPDATE workspace SET open = 1, due = NULL WHERE name = ?1", params![name])
+    }
+
+    /// It has a folder from now on.
+    pub fn set_made(&self, name: &str) -> Result<()> {
+        self.change("UPDATE workspace SET made = 1 WHERE name = ?1", params![name])
+    }
+
+    /// It is closed. Says when it has to be opened next, if it is active.
+    pub fn set_due(&self, name: &str, due: Timestamp) -> Result<()> {
+        let sql = "UPDATE workspace SET open = 0, due = iif(state = ?3, ?2, NULL) WHERE name = ?1";
+        self.change(sql, params![name, due.0, State::Active.code()])
+    }
+
+    /// Which are due, the longest first.
+    pub fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
+        self.names("SELECT name FROM workspace WHERE due <= ?1 ORDER BY due LIMIT ?2", now, limit)
+    }
+
+    /// Which are to be removed.
+    pub fn to_remove(&self, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
+        let sql = "SELECT name FROM workspace WHERE removal_at <= ?1 ORDER BY removal_at LIMIT ?2";
+        self.names(sql, now, limit)
+    }
+
+    /// Removes a workspace's folder, and what was known of it.
+    pub fn remove(&self, name: &WorkspaceName) -> Result<()> {
+        match fs::remove_dir_all(self.folder(name)) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(unreadable(&why)),
+            _ => {}
+        }
+        self.change("DELETE FROM workspace WHERE name = ?1", params![&**name])
+    }
+
+    fn names(&self, sql: &str, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
+        let there = self.there()?;
+        let Some(file) = &*there else { return Ok(Vec::new()) };
+        let mut found = file.prepare_cached(sql).map_err(failed)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = found.query_map(params![now.0, limit], |row| name(row.get(0)?));
+        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    fn change(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+        let there = self.there()?;
+        let Some(file) = &*there else { return Ok(()) };
+        file.prepare_cached(sql).and_then(|mut change| change.execute(values)).map_err(failed)?;
+        Ok(())
+    }
+
+    /// The file, if there is one.
+    fn there(&self) -> Result<MutexGuard<'_, Option<Connection>>> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_some() || !self.data.join(FILE).exists() {
+            return Ok(file);
+        }
+        drop(file);
+        self.made()
+    }
+
+    /// The file, made where there is none.
+    fn made(&self) -> Result<MutexGuard<'_, Option<Connection>>> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            *file = Some(connect(&self.data.join(FILE))?);
+        }
+        Ok(file)
+    }
+}
+
+/// Whether a workspace was added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Added {
+    New,
+    /// There is one of this name, or of one that looks like it.
+    Taken(String),
+}
+
+fn connect(file: &Path) -> Result<Connection> {
+    let connection = Connection::open(file).map_err(failed)?;
+    let set = |name, value: &str| connection.pragma_update(None, name, value).map_err(failed);
+    set("journal_mode", "WAL")?;
+    set("synchronous", "FULL")?;
+    let version: i64 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+    match version {
+        VERSION => Ok(connection),
+        0 => {
+            let made = format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT");
+            connection.execute_batch(&made).map_err(failed)?;
+            Ok(connection)
+        }
+        newer => {
+            let why = format!(
+                "{} was written by a newer Chorus (version {newer}, and this one knows {VERSION}); start that one",
+                file.display()
+            );
+            Err(Error::Engine(why))
+        }
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let code: i64 = row.get(1)?;
+    let state = State::ALL.into_iter().find(|state| state.code() == code);
+    let time = |column: usize| row.get(column).map(Timestamp);
+    Ok(Entry {
+        name: name(row.get(0)?)?,
+        state: state.ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code))?,
+        created_at: time(2)?,
+        changed_at: time(3)?,
+        removal_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
+        is_made: row.get(5)?,
+    })
+}
+
+fn name(text: String) -> rusqlite::Result<WorkspaceName> {
+    WorkspaceName::parse(&text).map_err(|why| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(why))
+    })
+}
+
+fn failed(why: rusqlite::Error) -> Error {
+    match why.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => Error::Full(why.to_string()),
+        _ => Error::Engine(format!("{FILE}: {why}")),
+    }
+}
+
+fn unreadable(why: &io::Error) -> Error {
+    Error::Engine(format!("the folder {FOLDER}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn named(name: &str) -> WorkspaceName {
+        WorkspaceName::parse(name).unwrap()
+    }
+
+    // covers: OPS-161
+    #[test]
+    fn a_name_is_taken_once_and_by_nothing_that_looks_like_it() {
+        let data = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
+        assert_eq!(catalog.find("acme").unwrap(), None);
+        assert!(!data.path().join(FILE).exists(), "one team has no catalog");
+        assert_eq!(catalog.add(&named("acme"), Timestamp(5)).unwrap(), Added::New);
+        for other in ["acme", "acrne", "ac-me"] {
+            assert_eq!(
+                catalog.add(&named(other), Timestamp(6)).unwrap(),
+                Added::Taken("acme".to_owned())
+            );
+        }
+        let again = Catalog::open(data.path(), Timestamp(9)).unwrap();
+        let found = again.find("acme").unwrap().unwrap();
+        assert_eq!((found.state, found.created_at), (State::Active, Timestamp(5)));
+    }
+
+    // covers: OPS-164
+    #[test]
+    fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
+        let data = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
+        for name in ["acme", "globex", "initech"] {
+            catalog.add(&named(name), Timestamp(1)).unwrap();
+        }
+        fs::create_dir_all(catalog.folder(&named("initech"))).unwrap();
+        let due = |at| catalog.due(Timestamp(at), 9).unwrap();
+        assert_eq!(due(0), []);
+        assert_eq!(due(1), ["acme", "globex", "initech"].map(named));
+        catalog.set_open("acme").unwrap();
+        assert_eq!(due(9), ["globex", "initech"].map(named), "one that is open is not due");
+        catalog.set_due("acme", Timestamp(50)).unwrap();
+        catalog.set_state("globex", State::Suspended, None, Timestamp(2)).unwrap();
+        catalog.set_due("globex", Timestamp(3)).unwrap();
+        let removal = Some(Timestamp(40));
+        catalog.set_state("initech", State::Deleted, removal, Timestamp(2)).unwrap();
+        assert_eq!(due(49), []);
+        assert_eq!(due(50), [named("acme")]);
+        assert_eq!(catalog.to_remove(Timestamp(39), 9).unwrap(), []);
+        assert_eq!(catalog.to_remove(Timestamp(40), 9).unwrap(), [named("initech")]);
+        catalog.remove(&named("initech")).unwrap();
+        assert_eq!(catalog.find("initech").unwrap(), None);
+        assert!(!catalog.folder(&named("initech")).exists());
+        let names = |after| catalog.list(after, 1).unwrap()[0].name.to_string();
+        assert_eq!([names(""), names("acme")], ["acme", "globex"]);
+    }
+
+    // covers: OPS-163
+    #[test]
+    fn one_that_was_open_when_the_host_ended_is_due_when_it_begins() {
+        let data = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
+        catalog.add(&named("acme"), Timestamp(1)).unwrap();
+        assert!(!catalog.find("acme").unwrap().unwrap().is_made);
+        catalog.set_open("acme").unwrap();
+        catalog.set_made("acme").unwrap();
+        assert_eq!(catalog.due(Timestamp(9), 9).unwrap(), []);
+        drop(catalog);
+        let catalog = Catalog::open(data.path(), Timestamp(7)).unwrap();
+        assert_eq!(catalog.due(Timestamp(7), 9).unwrap(), [named("acme")]);
+        assert!(catalog.find("acme").unwrap().unwrap().is_made);
+    }
+
+    // covers: OPS-165
+    #[test]
+    fn a_folder_that_was_put_there_is_taken_in() {
+        let data = tempfile::tempdir().unwrap();
+        for name in ["acme", "no_name", "empty"] {
+            fs::create_dir_all(data.path().join(FOLDER).join(name)).unwrap();
+        }
+        for name in ["acme", "no_name"] {
+            let folder = data.path().join(FOLDER).join(name);
+            fs::write(Folder::database_in(&folder), b"its database").unwrap();
+        }
+        let catalog = Catalog::open(data.path(), Timestamp(7)).unwrap();
+        let found = catalog.list("", 9).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((&*found[0].name, found[0].state), ("acme", State::Active));
+        assert_eq!(catalog.due(Timestamp(7), 9).unwrap(), [named("acme")]);
+    }
+}

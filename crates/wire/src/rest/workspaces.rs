@@ -1,0 +1,62 @@
+//! `/v1/workspaces`: the workspaces beside the host's own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+use crate::time::Time;
+
+/// `POST /v1/workspaces`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewWorkspace {
+    /// 2 to 40 of a-z, 0-9 and -: the last part of its address.
+    pub name: String,
+}
+
+/// `GET /v1/workspaces?after=&limit=`.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListWorkspaces {
+    /// The name of the last one that was listed.
+    pub after: Option<String>,
+    /// How many, from 1 to 1,000; 100 if it is not said.
+    pub limit: Option<u32>,
+}
+
+/// A workspace that was made, or whose operator asked for another link.
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CreatedWorkspace {
+    pub workspace: Workspace,
+    /// Signs its operator in, once, within ten minutes.
+    #[redact(fixed = 3)]
+    pub sign_in_url: String,
+}
+
+/// `GET /v1/workspaces`, in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkspaceList {
+    pub workspaces: Vec<Workspace>,
+    /// Whether there are more after the last one; they are asked for with `after`.
+    pub has_more: bool,
+}
+
+/// A workspace beside the host's own.
+#[skip_serializing_none]
+#[derive(Clone, veil::Redact, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workspace {
+    pub name: String,
+    /// Its address, below which it has all that the host's own workspace has.
+    #[redact(fixed = 3)]
+    pub url: String,
+    /// `active`, `suspended` or `deleted`.
+    pub state: String,
+    pub created_at: Time,
+    /// When it is removed for good, if it was deleted.
+    pub removed_at: Option<Time>,
+    /// Whether it is in memory. One that nobody uses is not, and is opened when somebody comes.
+    pub open: bool,
+    /// Why it cannot be used, if it cannot.
+    pub trouble: Option<String>,
+}
