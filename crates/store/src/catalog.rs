@@ -5,6 +5,7 @@
 //! nobody uses what the host needs to know without opening it. It is made with the first workspace, and a folder that
 //! was put there by hand is taken in at the next start.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
@@ -104,25 +105,44 @@ impl Catalog {
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(why) => return Err(unreadable(&why)),
         };
+        let known = self.all_names()?;
+        let mut found = Vec::new();
         for folder in folders {
             let folder = folder.map_err(|why| unreadable(&why))?;
             let name = folder.file_name();
             let Some(name) = name.to_str().and_then(|name| WorkspaceName::parse(name).ok()) else {
                 continue;
             };
-            if self.find(&name)?.is_none() && Folder::database_in(&folder.path()).exists() {
-                match self.add(&name, now)? {
-                    Added::New => {
-                        self.set_made(&name)?;
-                        tracing::info!(%name, "a workspace was found in its folder");
-                    }
-                    Added::Taken(other) => {
-                        tracing::warn!(%name, %other, "a workspace is left out, whose name looks like another's");
-                    }
+            if !known.contains(&*name) && Folder::database_in(&folder.path()).exists() {
+                found.push(name);
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        drop(self.made()?);
+        // One sync for all of them.
+        self.change("BEGIN IMMEDIATE", [])?;
+        for name in &found {
+            match self.add(name, now)? {
+                Added::New => {
+                    self.set_made(name)?;
+                    tracing::info!(%name, "a workspace was found in its folder");
+                }
+                Added::Taken(other) => {
+                    tracing::warn!(%name, other, "a workspace is left out, whose name looks like another's");
                 }
             }
         }
-        Ok(())
+        self.change("COMMIT", [])
+    }
+
+    fn all_names(&self) -> Result<HashSet<String>> {
+        let there = self.there()?;
+        let Some(file) = &*there else { return Ok(HashSet::new()) };
+        let mut found = file.prepare("SELECT name FROM workspace").map_err(failed)?;
+        let names = found.query_map([], |row| row.get(0)).map_err(failed)?;
+        names.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// The data folder of a workspace.

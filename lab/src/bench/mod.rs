@@ -75,9 +75,10 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", "sqlite") => host::run(plan, None),
         ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
-        // Always on PostgreSQL: a file has one host.
-        ("scale", "sqlite" | "auto") => scale::run(plan, &peers::Base::start()?),
-        ("scale", url) if url.contains("://") => scale::run(plan, &peers::Base::at(url)),
+        // A file has one host, and may have many workspaces; a database is the other way about.
+        ("scale", "sqlite") => scale::workspaces::run(plan),
+        ("scale", "auto") => scale::hosts::run(plan, &peers::Base::start()?),
+        ("scale", url) if url.contains("://") => scale::hosts::run(plan, &peers::Base::at(url)),
         ("mcp", "sqlite") => mcp::run(plan),
         ("channels", "sqlite") => channels::run(plan),
         ("registry", "sqlite") => registry::run(plan),

@@ -6,6 +6,7 @@
 //! workspace ends the process, and so its test. What is said here is checked with a parser of SQL, not by its words.
 
 mod check;
+mod portable;
 mod words;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 pub use check::crosses;
+pub use portable::beyond;
 use words::{Line, STATEMENTS, is_logged};
 pub use words::{lines, said, statements};
 
@@ -50,8 +52,19 @@ impl Watch {
             // A panic would be caught by whoever keeps the writer alive.
             std::process::abort();
         }
+        if let Some(why) = beyond(sql).filter(|_| is_of_postgres()) {
+            eprintln!(
+                "a statement does not run on every database that speaks PostgreSQL: {why}\n{sql}"
+            );
+            std::process::abort();
+        }
         seen.insert(sql.to_owned());
     }
+}
+
+/// Whether tests run on a database that others run. Its statements are not SQLite's.
+fn is_of_postgres() -> bool {
+    std::env::var("CHORUS_TEST_ENGINE").is_ok_and(|engine| engine == "postgres")
 }
 
 impl Subscriber for Watch {

@@ -68,7 +68,7 @@ pub(crate) type Open =
     Box<dyn Fn(Entry) -> BoxFuture<'static, Result<Arc<dyn Served>, String>> + Send + Sync>;
 
 pub(crate) struct Workspaces {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     clock: Arc<dyn Clock>,
     keeping: Keeping,
     metrics: Arc<Metrics>,
@@ -140,7 +140,7 @@ impl Workspaces {
         open: Open,
     ) -> Self {
         Self {
-            catalog,
+            catalog: Arc::new(catalog),
             clock,
             keeping,
             metrics,
@@ -329,7 +329,7 @@ impl Workspaces {
             Ok(made) => Ok(made),
             Err(refusal) => {
                 // Nobody has been in it.
-                let _ = self.catalog.remove(&name);
+                self.remove(&name).await;
                 Err(refusal)
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::workspace_name::WorkspaceName;
+use chorus_store::catalog::State;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -34,10 +35,10 @@ impl Workspaces {
             Ok(due) => self.open_due(due).await,
             Err(why) => tracing::error!(%why, "it could not be read which workspaces are due"),
         }
-        self.close_unused(self.keeping.idle).await;
+        self.close_unused().await;
         self.count();
         match self.catalog.to_remove(now, AT_ONCE) {
-            Ok(names) => self.remove(names).await,
+            Ok(names) => self.remove_all(names).await,
             Err(why) => {
                 tracing::error!(%why, "it could not be read which workspaces are to be removed")
             }
@@ -68,21 +69,22 @@ impl Workspaces {
         }
     }
 
-    async fn close_unused(&self, idle: Duration) {
+    async fn close_unused(&self) {
+        let idle = self.keeping.idle;
         let slots: Vec<_> = self.slots().values().cloned().collect();
         for slot in slots.iter().filter(|slot| slot.unused_for() >= idle) {
-            if !self.close_if_unused(slot).await {
+            // One that is due before it could be closed for as long again stays open.
+            if !self.close_if_unused(slot, idle).await {
                 self.forget(slot);
             }
         }
     }
 
-    /// Closes a workspace unless somebody uses it, or something is due in it soon.
-    async fn close_if_unused(&self, slot: &Arc<Slot>) -> bool {
+    /// Closes a workspace unless somebody uses it, or something is due in it within a time.
+    async fn close_if_unused(&self, slot: &Arc<Slot>, within: Duration) -> bool {
         let Ok(mut now) = slot.now.try_lock() else { return false };
         let Now::Open(served) = &*now else { return false };
-        let idle = i64::try_from(self.keeping.idle.as_millis()).unwrap_or(i64::MAX);
-        let soon = self.clock.now().plus(idle);
+        let soon = self.clock.now().plus(i64::try_from(within.as_millis()).unwrap_or(i64::MAX));
         let is_due = served.next_due().is_some_and(|due| due < soon);
         if slot.unused_for().is_zero() || is_due || !served.is_idle() {
             return false;
@@ -104,7 +106,7 @@ impl Workspaces {
         let now = Instant::now();
         slots.sort_by_key(|slot| now.checked_sub(slot.unused_for()));
         for slot in slots {
-            if self.close_if_unused(&slot).await && !full() {
+            if self.close_if_unused(&slot, EVERY).await && !full() {
                 return Ok(());
             }
         }
@@ -112,20 +114,29 @@ impl Workspaces {
         Err(Refusal::new(Code::Unavailable, why))
     }
 
-    async fn remove(&self, names: Vec<WorkspaceName>) {
+    async fn remove_all(&self, names: Vec<WorkspaceName>) {
         for name in names {
+            // It may have been brought back meanwhile.
+            if !self.entry(&name).is_ok_and(|entry| entry.state == State::Deleted) {
+                continue;
+            }
             let slot = self.slots().get(&name).cloned();
             if let Some(slot) = slot {
                 self.close(&slot, Duration::ZERO).await;
             }
-            match self.catalog.remove(&name) {
-                Ok(()) => {
-                    tracing::info!(workspace = %name, "a workspace was removed, whose grace was over")
-                }
-                Err(why) => {
-                    tracing::error!(workspace = %name, %why, "a workspace could not be removed")
-                }
+            self.remove(&name).await;
+        }
+    }
+
+    /// Removes a workspace that nobody is in.
+    pub(super) async fn remove(&self, name: &WorkspaceName) {
+        let (catalog, of) = (self.catalog.clone(), name.clone());
+        match tokio::task::spawn_blocking(move || catalog.remove(&of)).await {
+            Ok(Ok(())) => tracing::info!(workspace = %name, "a workspace was removed"),
+            Ok(Err(why)) => {
+                tracing::error!(workspace = %name, %why, "a workspace could not be removed");
             }
+            Err(_) => tracing::error!(workspace = %name, "removing a workspace broke off"),
         }
     }
 }

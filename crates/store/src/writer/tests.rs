@@ -341,7 +341,7 @@ fn a_commit_that_fails_ends_the_writer_and_is_never_tried_again() {
     ground.commit_fails.store(true, Ordering::SeqCst);
     let answers = ground.post_together(&["one", "two"]);
     let codes: Vec<_> = answers.iter().map(|a| a.as_ref().unwrap_err().code).collect();
-    assert_eq!(codes, [Code::Unavailable, Code::Unavailable]);
+    assert_eq!(codes, [Code::OutcomeUnknown, Code::OutcomeUnknown]);
     ground.commit_fails.store(false, Ordering::SeqCst);
     let after = ground.submit(person(), post(ground.room, "three"), 9).recv().unwrap();
     assert_eq!(after.unwrap_err().code, Code::Unavailable);

@@ -115,13 +115,29 @@ impl Host {
 
     /// Asks as the operator; an answer that is no success is an error.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        self.ask_as(&self.token, method, path, body)
+    }
+
+    /// The same, as whoever has this token.
+    pub(crate) fn ask_as(
+        &self,
+        token: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, String> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let (status, answer) = talk::exchange(self.addr, method, path, &self.token, &body)?;
+        let (status, answer) = talk::exchange(self.addr, method, path, token, &body)?;
         if !(200..300).contains(&status) {
             let answer = String::from_utf8_lossy(&answer);
             return Err(format!("{method} {path}: HTTP {status}: {answer}"));
         }
         Ok(serde_json::from_slice(&answer).unwrap_or(Value::Null))
+    }
+
+    /// Its data folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.server.folder.path()
     }
 
     /// Memory it has in the machine, in MiB.

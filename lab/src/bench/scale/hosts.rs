@@ -1,18 +1,20 @@
-//! `bench scale`: two hosts on one PostgreSQL, of which one owns the workspace.
+//! `bench scale` on a database: two hosts on one PostgreSQL, of which one owns the workspace.
 //!
 //! `local.p99` and `forwarded.p99` are what one client waits for a post at the owner, and at the other host, which passes it on;
 //! the two take turns, post by post. `handover.ms` is the longest that a client of the other host waits for a post while the owner
 //! is told to stop. `failover.s` is the time from `kill -9` of the owner to the next acknowledged post there, and
 //! `failover.lease_s` the same from the moment the owner stands still (SIGSTOP), so that its lease has to end first.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Plan;
-use super::host::server::{Host, Hosts};
-use super::peers::Base;
-use super::report::{Figure, Samples};
+use super::p99;
+use crate::bench::Plan;
+use crate::bench::host::server::{Host, Hosts};
+use crate::bench::peers::Base;
+use crate::bench::report::{Figure, Samples};
 
 /// How long a client goes on until it gives a host up.
 const GIVE_UP: Duration = Duration::from_secs(30);
@@ -28,7 +30,7 @@ const FIGURES: &[Figure] = &[
 ];
 
 /// Measures everything asked for and prints the lines.
-pub(super) fn run(plan: &Plan, base: &Base) -> Result<(), String> {
+pub(in crate::bench) fn run(plan: &Plan, base: &Base) -> Result<(), String> {
     let mut samples = Samples::default();
     let hosts = Hosts { chorus: &plan.chorus, base: Some(base) };
     for number in 1..=plan.rounds {
@@ -108,7 +110,7 @@ impl Pair {
     /// One post; the milliseconds that it took.
     fn post(&self, host: &Host) -> Result<f64, String> {
         let began = Instant::now();
-        host.ask("POST", "/v1/messages", &json!({"conversation": self.channel, "text": "hello"}))?;
+        host.ask("POST", "/v1/messages", &hello(&self.channel))?;
         Ok(began.elapsed().as_secs_f64() * 1e3)
     }
 
@@ -122,7 +124,8 @@ impl Pair {
 fn until_posted(host: &Host, channel: &str) -> Result<Duration, String> {
     let began = Instant::now();
     loop {
-        match host.ask("POST", "/v1/messages", &json!({"conversation": channel, "text": "hello"})) {
+        // Each has a key of its own: what is measured is a post, and not the answer to one that was made before.
+        match host.ask("POST", "/v1/messages", &hello(channel)) {
             Ok(_) => return Ok(began.elapsed()),
             Err(why) if began.elapsed() > GIVE_UP => return Err(why),
             Err(_) => std::thread::sleep(AGAIN),
@@ -130,7 +133,9 @@ fn until_posted(host: &Host, channel: &str) -> Result<Duration, String> {
     }
 }
 
-fn p99(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() * 99 / 100).copied().unwrap_or(f64::NAN)
+/// A message, under a key that no other has.
+fn hello(channel: &str) -> Value {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let key = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
+    json!({"conversation": channel, "text": "hello", "idempotency_key": key})
 }
