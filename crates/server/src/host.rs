@@ -102,6 +102,7 @@ impl Host {
             metrics,
             traces,
             folder: folder.map(Arc::new),
+            links: Arc::default(),
             workspaces: workspaces.clone(),
             config,
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chorus_store::sqlite::Folder;
 
+use crate::auth::SignInLinks;
 use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::telemetry::Metrics;
@@ -20,6 +21,8 @@ pub(super) struct HostContext {
     pub(super) traces: Arc<Traces>,
     /// The data folder, where the host holds it also while it serves nothing.
     pub(super) folder: Option<Arc<Folder>>,
+    /// Links that sign somebody in.
+    pub(super) links: Arc<SignInLinks>,
     /// The workspaces beside the host's own, where it may have some.
     pub(super) workspaces: Option<Arc<Workspaces>>,
 }

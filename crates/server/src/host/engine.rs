@@ -134,6 +134,7 @@ impl Engine {
             id_generator: Arc::new(storage.id_generator),
             limits: Arc::new(Limits::new(&settings.limits)),
             lease,
+            links: context.links.clone(),
             lists,
             metrics: metrics.clone(),
             pace: config.pace,

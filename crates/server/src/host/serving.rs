@@ -181,12 +181,11 @@ impl Served for Serving {
 
     fn is_idle(&self) -> bool {
         let shared = &self.app.shared;
-        let (links, now) = (&self.app.sign_ins, self.app.now());
+        let now = self.app.now();
         let endpoints = self.app.active_endpoints();
         shared.drain.under_way() == 0
             && shared.feed.followers() == 0
             && shared.webhooks.are_idle(&endpoints, &shared.connections, now)
-            && !links.has_open(now)
     }
 
     fn next_due(&self) -> Option<Timestamp> {

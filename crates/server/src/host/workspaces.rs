@@ -10,6 +10,7 @@ use super::StartError;
 use super::checked::Storage;
 use super::context::{HostContext, Reached};
 use super::serving::Serving;
+use crate::auth::SignInLinks;
 use crate::cluster::Cluster;
 use crate::config::{Config, Settings};
 use crate::telemetry::Metrics;
@@ -36,13 +37,13 @@ pub(super) fn of(common: &Common) -> Result<Option<Arc<Workspaces>>, StartError>
     let settings = &config.settings.workspaces;
     let keeping = Keeping { open: settings.open, idle: settings.idle.0, grace: settings.grace.0 };
     let common = common.clone();
-    let open = move |entry: Entry| {
+    let open = move |entry: Entry, links: Arc<SignInLinks>| {
         let common = common.clone();
         async move {
             // Opening reads and writes files, which nobody else is to wait for.
             let runtime = tokio::runtime::Handle::current();
             let opened =
-                tokio::task::spawn_blocking(move || runtime.block_on(open(&common, &entry)));
+                tokio::task::spawn_blocking(move || runtime.block_on(open(&common, &entry, links)));
             let served = opened.await.map_err(|_| "opening it panicked".to_owned())?;
             served.map(|served| served as Arc<dyn Served>).map_err(|why| why.to_string())
         }
@@ -52,8 +53,12 @@ pub(super) fn of(common: &Common) -> Result<Option<Arc<Workspaces>>, StartError>
     Ok(Some(Arc::new(Workspaces::new(catalog, clock, keeping, metrics, Box::new(open)))))
 }
 
-async fn open(common: &Common, entry: &Entry) -> Result<Arc<Serving>, StartError> {
-    let context = common.of_workspace(&entry.name);
+async fn open(
+    common: &Common,
+    entry: &Entry,
+    links: Arc<SignInLinks>,
+) -> Result<Arc<Serving>, StartError> {
+    let context = common.of_workspace(&entry.name, links);
     let data = &context.config.data;
     if entry.is_made && !Folder::database_in(data).exists() {
         let why = format!(
@@ -68,7 +73,7 @@ async fn open(common: &Common, entry: &Entry) -> Result<Arc<Serving>, StartError
 
 impl Common {
     /// The same for one of its workspaces. What is said of who may sign in holds for the host's own workspace alone.
-    fn of_workspace(&self, name: &str) -> HostContext {
+    fn of_workspace(&self, name: &str, links: Arc<SignInLinks>) -> HostContext {
         let below = |url: &str| format!("{url}{PREFIX}{name}");
         let Self { config, reached, metrics, traces } = self.clone();
         let mut settings = Settings { issuers: Default::default(), ..config.settings };
@@ -92,6 +97,7 @@ impl Common {
             metrics,
             traces,
             folder: None,
+            links,
             workspaces: None,
         }
     }

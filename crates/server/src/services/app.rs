@@ -229,8 +229,8 @@ services! {
     }
     sign_ins: SignInService {
         services: audit, channels, commands, identity, reads, tokens;
-        shared: auth, clock, directory, id_generator, public_url;
-        new: links, sent_out, accepting;
+        shared: auth, clock, directory, id_generator, links, public_url;
+        new: sent_out, accepting;
     }
     pauses: PauseService {
         services: commands, reads;

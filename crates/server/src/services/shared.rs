@@ -21,7 +21,7 @@ use super::drain::Drain;
 use super::quotas::Quotas;
 use super::retention::Rules;
 use super::search::Searching;
-use crate::auth::Auth;
+use crate::auth::{Auth, SignInLinks};
 use crate::cluster::Cluster;
 use crate::config::Pace;
 use crate::dispatch::channel_count::ChannelCount;
@@ -67,6 +67,8 @@ pub(crate) struct Shared {
     /// Until when this host may answer without looking whether it owns the workspace.
     pub(crate) lease: Arc<Lease>,
     pub(crate) limits: Arc<Limits>,
+    /// Links that were given out and not used. They outlive a workspace that is closed meanwhile.
+    pub(crate) links: Arc<SignInLinks>,
     /// Changes when the list of channels and threads may be another for somebody; over when the host stops.
     pub(crate) lists: watch::Receiver<()>,
     pub(crate) metrics: Arc<Metrics>,

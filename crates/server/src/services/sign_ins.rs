@@ -50,7 +50,7 @@ pub(crate) struct SignInService {
     pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) id_generator: Arc<IdGenerator>,
     pub(super) identity: Arc<Identity>,
-    pub(super) links: SignInLinks,
+    pub(super) links: Arc<SignInLinks>,
     pub(super) sent_out: SentOut,
     /// Held while an invitation is accepted, so that two at once are not both accepted.
     pub(super) accepting: Mutex<()>,
@@ -89,11 +89,6 @@ impl SignInService {
         let (member, authority) = (caller.member.key, caller.authority());
         let url = self.link_for(Session { member, authority, ends: caller.expires, parents })?;
         Ok(SignInLink { url, expires_at: expires_at.into() })
-    }
-
-    /// Whether any link can still be used, which would end with this process.
-    pub(crate) fn has_open(&self, now: chorus_core::model::ids::Timestamp) -> bool {
-        self.links.has_open(now)
     }
 
     /// Whether a link can still be used.

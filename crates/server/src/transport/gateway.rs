@@ -182,6 +182,10 @@ impl Gateway {
         self.hosts.check(request.uri(), request.headers())?;
         let workspaces = self.workspaces.as_ref().ok_or_else(only_one)?;
         let (name, rest) = named(request.uri())?;
+        if rest.path() == "/healthz" {
+            // It asks whether the process answers, and opens nothing.
+            return Ok("ok\n".into_response());
+        }
         if rest.path() == "/metrics" {
             let why = "what is counted is the host's, at its own /metrics";
             return Err(Refusal::new(Code::NotFound, why));

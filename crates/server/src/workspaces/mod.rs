@@ -4,11 +4,12 @@
 //! Invariants: a workspace is opened once at a time, and nobody is let in while it is opened or closed. What fails in one
 //! concerns that one alone. One that is closed has its next time in the catalog, so that it fires then.
 
+mod manage;
 mod sweep;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -16,12 +17,13 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::Clock;
-use chorus_store::catalog::{Added, Catalog, Entry, State};
+use chorus_store::catalog::{Catalog, Entry, State};
 use chorus_store::db::Error;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use crate::auth::SignInLinks;
 use crate::cluster::Access;
 use crate::telemetry::Metrics;
 
@@ -64,8 +66,11 @@ pub(crate) trait Served: Send + Sync {
 }
 
 /// Opens a workspace's folder, which it makes if there was none; or says why it cannot.
-pub(crate) type Open =
-    Box<dyn Fn(Entry) -> BoxFuture<'static, Result<Arc<dyn Served>, String>> + Send + Sync>;
+pub(crate) type Open = Box<
+    dyn Fn(Entry, Arc<SignInLinks>) -> BoxFuture<'static, Result<Arc<dyn Served>, String>>
+        + Send
+        + Sync,
+>;
 
 pub(crate) struct Workspaces {
     catalog: Arc<Catalog>,
@@ -75,6 +80,10 @@ pub(crate) struct Workspaces {
     open: Open,
     /// Those that are open, or were wanted a moment ago.
     slots: Mutex<HashMap<WorkspaceName, Arc<Slot>>>,
+    /// Links into workspaces that were not used yet, whether these are open or not.
+    links: Mutex<HashMap<WorkspaceName, Arc<SignInLinks>>>,
+    /// Why those cannot be used that could not be opened when it was tried last.
+    failing: Mutex<HashMap<WorkspaceName, String>>,
     opening: Semaphore,
     stopping: AtomicBool,
 }
@@ -93,7 +102,7 @@ enum Now {
     Closed,
     Open(Arc<dyn Served>),
     /// It could not be opened, and is let be until then.
-    Failed(String, Instant),
+    Failed(Instant),
 }
 
 /// A workspace that is used; it is not closed before this is dropped.
@@ -146,6 +155,8 @@ impl Workspaces {
             metrics,
             open,
             slots: Mutex::default(),
+            links: Mutex::default(),
+            failing: Mutex::default(),
             opening: Semaphore::new(OPENING),
             stopping: AtomicBool::new(false),
         }
@@ -193,8 +204,11 @@ impl Workspaces {
 
     async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, Refusal> {
         let mut now = slot.now.lock().await;
-        let unavailable = |why: &str| {
-            let why = format!("the workspace {} cannot be used now: {why}", slot.name);
+        let unavailable = || {
+            let why = format!(
+                "the workspace {} cannot be used now; `chorus workspace list` tells whoever runs the host why",
+                slot.name
+            );
             Refusal::new(Code::Unavailable, why)
         };
         match &*now {
@@ -205,30 +219,32 @@ impl Workspaces {
                     let served = served.clone();
                     served.close(Duration::ZERO).await;
                     self.set_due(&slot.name, self.clock.now().plus(TRIED_AGAIN_MS));
-                    *now = Now::Failed(why.clone(), Instant::now() + REST);
-                    return Err(unavailable(&why));
+                    self.fails(&slot.name, why);
+                    *now = Now::Failed(Instant::now() + REST);
+                    return Err(unavailable());
                 }
             },
-            Now::Failed(why, until) if Instant::now() < *until => return Err(unavailable(why)),
+            Now::Failed(until) if Instant::now() < *until => return Err(unavailable()),
             Now::Closed | Now::Failed(..) => {}
         }
         // It may have been suspended or deleted while this one waited.
         let entry = self.must_be_active(&slot.name)?;
         self.make_room(&slot.name).await?;
         let Ok(_place) = self.opening.acquire().await else {
-            return Err(unavailable("the host is stopping"));
+            return Err(unavailable());
         };
         match self.opened(entry).await {
             Ok(served) => {
+                self.failing().remove(&slot.name);
                 *now = Now::Open(served.clone());
                 Ok(served)
             }
             Err(why) => {
                 tracing::error!(workspace = %slot.name, why, "a workspace cannot be opened");
                 self.set_due(&slot.name, self.clock.now().plus(TRIED_AGAIN_MS));
-                let refused = unavailable(&why);
-                *now = Now::Failed(why, Instant::now() + REST);
-                Err(refused)
+                self.fails(&slot.name, why);
+                *now = Now::Failed(Instant::now() + REST);
+                Err(unavailable())
             }
         }
     }
@@ -237,7 +253,8 @@ impl Workspaces {
     async fn opened(&self, entry: Entry) -> Result<Arc<dyn Served>, String> {
         let (name, is_made) = (entry.name.clone(), entry.is_made);
         self.catalog.set_open(&name).map_err(|why| why.to_string())?;
-        let served = (self.open)(entry).await?;
+        let links = self.links().entry(name.clone()).or_default().clone();
+        let served = (self.open)(entry, links).await?;
         if !is_made {
             self.catalog.set_made(&name).map_err(|why| why.to_string())?;
         }
@@ -252,7 +269,7 @@ impl Workspaces {
                 let why = format!(
                     "the workspace {name} is suspended; whoever runs the host resumes it with: chorus workspace resume {name}"
                 );
-                Err(Refusal::new(Code::Forbidden, why))
+                Err(Refusal::new(Code::Unavailable, why))
             }
             State::Deleted => Err(no_such(name)),
         }
@@ -262,7 +279,7 @@ impl Workspaces {
         self.catalog.find(name).map_err(unreadable)?.ok_or_else(|| no_such(name))
     }
 
-    fn slots(&self) -> std::sync::MutexGuard<'_, HashMap<WorkspaceName, Arc<Slot>>> {
+    fn slots(&self) -> MutexGuard<'_, HashMap<WorkspaceName, Arc<Slot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -272,118 +289,29 @@ impl Workspaces {
         let is_closed = slot.now.try_lock().is_ok_and(|now| match &*now {
             Now::Closed => true,
             Now::Open(_) => false,
-            Now::Failed(_, until) => *until <= Instant::now(),
+            Now::Failed(until) => *until <= Instant::now(),
         });
         if is_closed && slot.in_use.load(Ordering::SeqCst) == 0 {
             slots.remove(&slot.name);
         }
     }
 
+    fn links(&self) -> MutexGuard<'_, HashMap<WorkspaceName, Arc<SignInLinks>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failing(&self) -> MutexGuard<'_, HashMap<WorkspaceName, String>> {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fails(&self, name: &WorkspaceName, why: String) {
+        self.failing().insert(name.clone(), why);
+    }
+
     fn set_due(&self, name: &str, at: Timestamp) {
         if let Err(why) = self.catalog.set_due(name, at) {
             tracing::error!(workspace = name, %why, "it could not be kept when a workspace is due");
         }
-    }
-
-    /// Which workspaces there are after a name.
-    pub(crate) fn list(&self, after: &str, limit: usize) -> Result<Vec<Told>, Refusal> {
-        let entries = self.catalog.list(after, limit).map_err(unreadable)?;
-        Ok(entries.into_iter().map(|entry| self.told(entry)).collect())
-    }
-
-    fn told(&self, entry: Entry) -> Told {
-        let slot = self.slots().get(&entry.name).cloned();
-        let (mut is_open, mut trouble) = (false, None);
-        // One that is being opened or closed is neither.
-        if let Some(now) = slot.as_ref().and_then(|slot| slot.now.try_lock().ok()) {
-            match &*now {
-                Now::Open(served) => (is_open, trouble) = (true, served.trouble()),
-                Now::Failed(why, _) => trouble = Some(why.clone()),
-                Now::Closed => {}
-            }
-        }
-        Told { entry, is_open, trouble }
-    }
-
-    /// Makes a workspace; with how its operator gets in.
-    pub(crate) async fn create(&self, name: &str) -> Result<(Told, Access), Refusal> {
-        let name = WorkspaceName::parse(name)?;
-        match self.catalog.add(&name, self.clock.now()).map_err(unreadable)? {
-            Added::New => {}
-            Added::Taken(other) if *other == *name => {
-                return Err(Refusal::new(
-                    Code::Conflict,
-                    format!(
-                        "there is a workspace {name} already; `chorus workspace list` shows it"
-                    ),
-                ));
-            }
-            Added::Taken(other) => {
-                let why = format!(
-                    "{name} can be taken for the workspace {other}, which there is already; choose another name"
-                );
-                return Err(Refusal::new(Code::Conflict, why));
-            }
-        }
-        match self.access(&name).await {
-            Ok(made) => Ok(made),
-            Err(refusal) => {
-                // Nobody has been in it.
-                self.remove(&name).await;
-                Err(refusal)
-            }
-        }
-    }
-
-    /// How the operator of a workspace gets in.
-    pub(crate) async fn access(&self, name: &str) -> Result<(Told, Access), Refusal> {
-        let entered = self.enter(name).await?;
-        let Some(access) = entered.served.access().await else {
-            let why = format!("the member 'operator' of {name} was removed, and nobody can run it");
-            return Err(Refusal::new(Code::Conflict, why));
-        };
-        Ok((self.told(self.entry(name)?), access))
-    }
-
-    /// Keeps everybody out of a workspace, which stays as it is.
-    pub(crate) async fn suspend(&self, name: &str) -> Result<Told, Refusal> {
-        self.shut(name, State::Suspended, None).await
-    }
-
-    /// Keeps everybody out, and removes the workspace when its grace is over.
-    pub(crate) async fn delete(&self, name: &str) -> Result<Told, Refusal> {
-        let grace = i64::try_from(self.keeping.grace.as_millis()).unwrap_or(i64::MAX);
-        self.shut(name, State::Deleted, Some(self.clock.now().plus(grace))).await
-    }
-
-    async fn shut(
-        &self,
-        name: &str,
-        state: State,
-        removal_at: Option<Timestamp>,
-    ) -> Result<Told, Refusal> {
-        let entry = self.entry(name)?;
-        if entry.state != state {
-            let now = self.clock.now();
-            self.catalog.set_state(name, state, removal_at, now).map_err(unreadable)?;
-            tracing::info!(workspace = name, state = state.name(), "a workspace was shut");
-        }
-        let slot = self.slots().get(&entry.name).cloned();
-        if let Some(slot) = slot {
-            self.close(&slot, Duration::ZERO).await;
-        }
-        Ok(self.told(self.entry(name)?))
-    }
-
-    /// Lets everybody in again who was in before.
-    pub(crate) fn resume(&self, name: &str) -> Result<Told, Refusal> {
-        let entry = self.entry(name)?;
-        if entry.state != State::Active {
-            let now = self.clock.now();
-            self.catalog.set_state(name, State::Active, None, now).map_err(unreadable)?;
-            tracing::info!(workspace = name, "a workspace was resumed");
-        }
-        Ok(self.told(self.entry(name)?))
     }
 
     /// Closes a workspace, whoever uses it.

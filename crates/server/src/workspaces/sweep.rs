@@ -36,6 +36,7 @@ impl Workspaces {
             Err(why) => tracing::error!(%why, "it could not be read which workspaces are due"),
         }
         self.close_unused().await;
+        self.forget_links();
         self.count();
         match self.catalog.to_remove(now, AT_ONCE) {
             Ok(names) => self.remove_all(names).await,
@@ -46,16 +47,23 @@ impl Workspaces {
     }
 
     fn count(&self) {
-        let (mut open, mut failing) = (0, 0);
+        let (mut open, mut failing) = (0, self.failing().len());
         for slot in self.slots().values() {
-            match slot.now.try_lock().as_deref() {
-                Ok(Now::Open(served)) if served.trouble().is_none() => open += 1,
-                Ok(Now::Open(_) | Now::Failed(..)) => failing += 1,
-                Ok(Now::Closed) | Err(_) => {}
+            if let Ok(Now::Open(served)) = slot.now.try_lock().as_deref() {
+                match served.trouble() {
+                    None => open += 1,
+                    Some(_) => failing += 1,
+                }
             }
         }
         self.metrics.open_workspaces.set(open);
-        self.metrics.failing_workspaces.set(failing);
+        self.metrics.failing_workspaces.set(i64::try_from(failing).unwrap_or(i64::MAX));
+    }
+
+    /// Forgets links that are over. Those of a workspace that is open are its own too.
+    fn forget_links(&self) {
+        let now = self.clock.now();
+        self.links().retain(|_, links| Arc::strong_count(links) > 1 || links.has_open(now));
     }
 
     /// One that is open is due as long as it is.
@@ -132,8 +140,13 @@ impl Workspaces {
     pub(super) async fn remove(&self, name: &WorkspaceName) {
         let (catalog, of) = (self.catalog.clone(), name.clone());
         match tokio::task::spawn_blocking(move || catalog.remove(&of)).await {
-            Ok(Ok(())) => tracing::info!(workspace = %name, "a workspace was removed"),
+            Ok(Ok(())) => {
+                self.links().remove(name);
+                self.failing().remove(name);
+                tracing::info!(workspace = %name, "a workspace was removed");
+            }
             Ok(Err(why)) => {
+                self.fails(name, format!("it cannot be removed: {why}"));
                 tracing::error!(workspace = %name, %why, "a workspace could not be removed");
             }
             Err(_) => tracing::error!(workspace = %name, "removing a workspace broke off"),

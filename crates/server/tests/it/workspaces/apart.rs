@@ -117,8 +117,8 @@ async fn what_fails_in_one_is_that_ones_alone() {
     // A folder that is gone is not made anew.
     fs::remove_dir_all(globex.folder()).unwrap();
     globex.until_closed().await;
-    let refused = globex.get(&ann, "/v1/whoami").await;
-    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(globex.get(&ann, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    let why = globex.listed().await["trouble"].as_str().unwrap().to_owned();
     assert!(why.contains("is gone; put it back"), "{why}");
     assert!(!globex.folder().exists());
     host.running.stop().await;
@@ -165,6 +165,28 @@ async fn a_bad_name_or_caller_makes_nothing() {
         let path = format!("/v1/workspaces/initech/{act}");
         assert_eq!(host.post(&op, &path, json!({})).await.refused(404), "NOT_FOUND");
     }
+    host.running.stop().await;
+}
+
+// covers: OPS-161
+#[tokio::test]
+async fn a_folder_that_is_there_is_neither_given_to_another_nor_removed() {
+    let host = host().await;
+    let folders = host.folder.path().join("workspaces");
+    let kept = folders.join("acme/kept");
+    fs::create_dir_all(folders.join("acme")).unwrap();
+    fs::write(&kept, b"somebody's").unwrap();
+    fs::write(folders.join("globex"), b"a file").unwrap();
+    std::os::unix::fs::symlink("/nowhere", folders.join("initech")).unwrap();
+    for name in ["acme", "globex", "initech"] {
+        let refused = create(&host, name).await;
+        let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+        assert!(why.contains("move it away"), "{why}");
+        assert_eq!(refused.refused(409), "CONFLICT");
+    }
+    assert_eq!(fs::read(&kept).unwrap(), b"somebody's");
+    let all = host.get(&host.operator(), "/v1/workspaces").await.ok();
+    assert_eq!(all["workspaces"], json!([]));
     host.running.stop().await;
 }
 

@@ -8,7 +8,7 @@ use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Below, DAY, create, host, host_with, made, soon};
+use super::{Below, DAY, create, host, host_with, made, sign_in, soon};
 use crate::live::Tail;
 use crate::test_host::{START, TestHost};
 use crate::webhook::Remote;
@@ -77,6 +77,19 @@ async fn what_is_due_in_one_that_sleeps_happens_in_its_time() {
     host.running.stop().await;
 }
 
+// covers: OPS-160, OPS-163
+#[tokio::test]
+async fn a_link_that_was_not_used_keeps_nothing_open_and_works_when_it_is() {
+    let host = host_with(soon).await;
+    let made = create(&host, "acme").await.ok();
+    let acme = Below { host: &host, name: "acme" };
+    acme.until_closed().await;
+    let (cookie, to) = sign_in(made["sign_in_url"].as_str().unwrap()).await;
+    assert!(cookie.starts_with("chorus_session_acme="), "{cookie}");
+    assert_eq!(to, "/w/acme/app/");
+    host.running.stop().await;
+}
+
 // covers: OPS-164
 #[tokio::test]
 async fn one_that_is_suspended_or_deleted_lets_nobody_in_and_comes_back_as_it_was() {
@@ -95,9 +108,9 @@ async fn one_that_is_suspended_or_deleted_lets_nobody_in_and_comes_back_as_it_wa
     while harness.frame().await.is_some() {}
     let refused = acme.get(&ann, "/v1/whoami").await;
     assert!(refused.body["error"]["message"].as_str().unwrap().contains("suspended"));
-    assert_eq!(refused.refused(403), "FORBIDDEN");
+    assert_eq!(refused.refused(503), "UNAVAILABLE");
     let link = host.post(&op, "/v1/workspaces/acme/sign-in-link", json!({})).await;
-    assert_eq!(link.refused(403), "FORBIDDEN");
+    assert_eq!(link.refused(503), "UNAVAILABLE");
     act("resume").await.ok();
     assert_eq!(acme.texts(&ann, &room).await, ["before"]);
 
