@@ -44,10 +44,10 @@ impl Failure {
         self
     }
 
-    /// What to do next, if it is a refusal of one of these kinds.
     /// It may have been done all the same.
     pub(crate) const LOST: [Code; 2] = [Code::OutcomeUnknown, Code::Unavailable];
 
+    /// What to do next, if it is a refusal of one of these kinds.
     pub(crate) fn next_if(mut self, codes: &[Code], next: impl FnOnce() -> String) -> Self {
         if self.body.known().is_some_and(|code| codes.contains(&code)) {
             self.next = Some(next());

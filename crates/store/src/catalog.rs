@@ -35,7 +35,6 @@ CREATE TABLE workspace (
     look TEXT NOT NULL,
     state INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    changed_at INTEGER NOT NULL,
     removal_at INTEGER,
     due INTEGER,
     open INTEGER NOT NULL DEFAULT 0,
@@ -79,7 +78,6 @@ pub struct Entry {
     pub name: WorkspaceName,
     pub state: State,
     pub created_at: Timestamp,
-    pub changed_at: Timestamp,
     /// When it is removed, if it was deleted.
     pub removal_at: Option<Timestamp>,
     /// Whether it has had a folder, which must be there then.
@@ -153,13 +151,13 @@ impl Catalog {
 
     /// The data folder of a workspace.
     pub fn folder(&self, name: &WorkspaceName) -> PathBuf {
-        self.data.join(FOLDER).join(&**name)
+        folder_of(&self.data, name)
     }
 
     pub fn find(&self, name: &str) -> Result<Option<Entry>> {
         let there = self.there()?;
         let Some(file) = &*there else { return Ok(None) };
-        let sql = "SELECT name, state, created_at, changed_at, removal_at, made FROM workspace WHERE name = ?1";
+        let sql = "SELECT name, state, created_at, removal_at, made FROM workspace WHERE name = ?1";
         let mut found = file.prepare_cached(sql).map_err(failed)?;
         found.query_row([name], entry).optional().map_err(failed)
     }
@@ -168,7 +166,7 @@ impl Catalog {
     pub fn list(&self, after: &str, limit: usize) -> Result<Vec<Entry>> {
         let there = self.there()?;
         let Some(file) = &*there else { return Ok(Vec::new()) };
-        let sql = "SELECT name, state, created_at, changed_at, removal_at, made FROM workspace
+        let sql = "SELECT name, state, created_at, removal_at, made FROM workspace
             WHERE name > ?1 ORDER BY name LIMIT ?2";
         let mut found = file.prepare_cached(sql).map_err(failed)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -186,7 +184,7 @@ impl Catalog {
         if let Some(other) = other.optional().map_err(failed)? {
             return Ok(Added::Taken(other));
         }
-        let sql = "INSERT INTO workspace (name, look, state, created_at, changed_at, due) VALUES (?1, ?2, ?3, ?4, ?4, ?4)";
+        let sql = "INSERT INTO workspace (name, look, state, created_at, due) VALUES (?1, ?2, ?3, ?4, ?4)";
         let state = State::Active.code();
         file.execute(sql, params![&**name, look, state, now.0]).map_err(failed)?;
         Ok(Added::New)
@@ -200,10 +198,10 @@ impl Catalog {
         removal_at: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<()> {
-        let sql = "UPDATE workspace SET state = ?2, removal_at = ?3, changed_at = ?4, due = ?5 WHERE name = ?1";
+        let sql = "UPDATE workspace SET state = ?2, removal_at = ?3, due = ?4 WHERE name = ?1";
         let due = (state == State::Active).then_some(now.0);
         let removal_at = removal_at.map(|at| at.0);
-        self.change(sql, params![name, state.code(), removal_at, now.0, due])
+        self.change(sql, params![name, state.code(), removal_at, due])
     }
 
     /// It was opened.
@@ -241,14 +239,15 @@ impl Catalog {
         let folder = self.folder(name);
         // A link is removed, and not what it leads to.
         let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
-        let held =
-            if is_folder { Folder::hold(&folder) } else { Err(FolderError::Held(folder.clone())) };
-        let removed = match held {
-            Err(why @ FolderError::Held(_)) if is_folder => {
-                return Err(Error::Engine(why.to_string()));
-            }
-            _ if is_folder => fs::remove_dir_all(&folder),
-            _ => fs::remove_file(&folder),
+        let removed = if is_folder {
+            let _held = match Folder::hold(&folder) {
+                Err(why @ FolderError::Held(_)) => return Err(Error::Engine(why.to_string())),
+                // A full disk is no reason to keep what would free it.
+                held => held.ok(),
+            };
+            fs::remove_dir_all(&folder)
+        } else {
+            fs::remove_file(&folder)
         };
         match removed {
             Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(unreadable(&why)),
@@ -293,6 +292,11 @@ impl Catalog {
     }
 }
 
+/// The data folder of a workspace, in that of its host.
+pub fn folder_of(data: &Path, name: &WorkspaceName) -> PathBuf {
+    data.join(FOLDER).join(&**name)
+}
+
 /// Whether a workspace was added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
@@ -328,14 +332,12 @@ fn connect(file: &Path) -> Result<Connection> {
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let code: i64 = row.get(1)?;
     let state = State::ALL.into_iter().find(|state| state.code() == code);
-    let time = |column: usize| row.get(column).map(Timestamp);
     Ok(Entry {
         name: name(row.get(0)?)?,
         state: state.ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code))?,
-        created_at: time(2)?,
-        changed_at: time(3)?,
-        removal_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
-        is_made: row.get(5)?,
+        created_at: Timestamp(row.get(2)?),
+        removal_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+        is_made: row.get(4)?,
     })
 }
 

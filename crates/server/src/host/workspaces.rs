@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use chorus_store::catalog::{Catalog, Entry};
+use chorus_core::model::workspace_name::WorkspaceName;
+use chorus_store::catalog::{Catalog, Entry, folder_of};
 use chorus_store::sqlite::Folder;
 use futures_util::FutureExt;
 
@@ -73,18 +74,18 @@ async fn open(
 
 impl Common {
     /// The same for one of its workspaces. What is said of who may sign in holds for the host's own workspace alone.
-    fn of_workspace(&self, name: &str, links: Arc<SignInLinks>) -> HostContext {
+    fn of_workspace(&self, name: &WorkspaceName, links: Arc<SignInLinks>) -> HostContext {
         let below = |url: &str| format!("{url}{PREFIX}{name}");
         let Self { config, reached, metrics, traces } = self.clone();
         let mut settings = Settings { issuers: Default::default(), ..config.settings };
         if let Some(folder) = &mut settings.retention.archive_dir {
-            folder.push(name);
+            folder.push(&**name);
         }
         let config = Config {
-            data: config.data.join("workspaces").join(name),
+            data: folder_of(&config.data, name),
             keys: None,
             public_url: config.public_url.as_deref().map(|url| below(url.trim_end_matches('/'))),
-            workspace: name.to_owned(),
+            workspace: name.to_string(),
             settings,
             ..config
         };

@@ -204,13 +204,7 @@ impl Workspaces {
 
     async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, Refusal> {
         let mut now = slot.now.lock().await;
-        let unavailable = || {
-            let why = format!(
-                "the workspace {} cannot be used now; `chorus workspace list` tells whoever runs the host why",
-                slot.name
-            );
-            Refusal::new(Code::Unavailable, why)
-        };
+        let unavailable = || unavailable(&slot.name);
         match &*now {
             Now::Open(served) => match served.ended() {
                 None => return Ok(served.clone()),
@@ -341,7 +335,7 @@ impl Workspaces {
     pub(crate) fn ready(&self, name: &str) -> Result<(), Refusal> {
         let name = WorkspaceName::parse(name).map_err(|_| no_such(name))?;
         match self.told(self.must_be_active(&name)?).trouble {
-            Some(why) => Err(Refusal::new(Code::Unavailable, why)),
+            Some(_) => Err(unavailable(&name)),
             None => Ok(()),
         }
     }
@@ -350,6 +344,14 @@ impl Workspaces {
 fn no_such(name: &str) -> Refusal {
     let shown: String = name.chars().take(60).collect();
     Refusal::new(Code::NotFound, format!("this host has no workspace {shown:?}"))
+}
+
+/// What is wrong names files of the host, and is for whoever runs it.
+fn unavailable(name: &WorkspaceName) -> Refusal {
+    let why = format!(
+        "the workspace {name} cannot be used now; `chorus workspace list` tells whoever runs the host why"
+    );
+    Refusal::new(Code::Unavailable, why)
 }
 
 fn unreadable(why: Error) -> Refusal {

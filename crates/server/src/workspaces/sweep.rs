@@ -66,7 +66,7 @@ impl Workspaces {
         self.links().retain(|_, links| Arc::strong_count(links) > 1 || links.has_open(now));
     }
 
-    /// One that is open is due as long as it is.
+    /// One that somebody else opens meanwhile is left to them.
     async fn open_due(&self, due: Vec<WorkspaceName>) {
         for name in due {
             if !self.slots().contains_key(&name)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::p99;
+use super::{p99, rounds};
 use crate::bench::Plan;
 use crate::bench::host::server::{Host, Hosts};
 use crate::bench::peers::Base;
@@ -31,19 +31,8 @@ const FIGURES: &[Figure] = &[
 
 /// Measures everything asked for and prints the lines.
 pub(in crate::bench) fn run(plan: &Plan, base: &Base) -> Result<(), String> {
-    let mut samples = Samples::default();
     let hosts = Hosts { chorus: &plan.chorus, base: Some(base) };
-    for number in 1..=plan.rounds {
-        eprintln!("round {number} of {}", plan.rounds);
-        if let Err(why) = round(plan, hosts, &mut samples) {
-            samples.failed("round", &why);
-        }
-    }
-    samples.print(FIGURES, Some("postgres"));
-    match samples.failures() {
-        failures if failures.is_empty() => Ok(()),
-        failures => Err(failures.join("; ")),
-    }
+    rounds(plan, FIGURES, "postgres", |samples| round(plan, hosts, samples))
 }
 
 fn round(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), String> {

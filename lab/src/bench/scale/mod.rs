@@ -4,6 +4,30 @@
 pub(super) mod hosts;
 pub(super) mod workspaces;
 
+use super::Plan;
+use super::report::{Figure, Samples};
+
+/// Measures round by round, and prints the lines.
+fn rounds(
+    plan: &Plan,
+    figures: &[Figure],
+    database: &str,
+    round: impl Fn(&mut Samples) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut samples = Samples::default();
+    for number in 1..=plan.rounds {
+        eprintln!("round {number} of {}", plan.rounds);
+        if let Err(why) = round(&mut samples) {
+            samples.failed("round", &why);
+        }
+    }
+    samples.print(figures, Some(database));
+    match samples.failures() {
+        failures if failures.is_empty() => Ok(()),
+        failures => Err(failures.join("; ")),
+    }
+}
+
 fn p99(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() * 99 / 100).copied().unwrap_or(f64::NAN)

@@ -12,7 +12,7 @@ use chorus_store::catalog::Catalog;
 use chorus_store::{Clock, SystemClock};
 use serde_json::{Value, json};
 
-use super::p99;
+use super::{p99, rounds};
 use crate::bench::Plan;
 use crate::bench::host::server::{Ground, Host, Hosts};
 use crate::bench::load;
@@ -36,19 +36,8 @@ const FIGURES: &[Figure] = &[
 
 /// Measures everything asked for and prints the lines.
 pub(in crate::bench) fn run(plan: &Plan) -> Result<(), String> {
-    let mut samples = Samples::default();
     let hosts = Hosts { chorus: &plan.chorus, base: None };
-    for number in 1..=plan.rounds {
-        eprintln!("round {number} of {}", plan.rounds);
-        if let Err(why) = round(plan, hosts, &mut samples) {
-            samples.failed("round", &why);
-        }
-    }
-    samples.print(FIGURES, Some("sqlite"));
-    match samples.failures() {
-        failures if failures.is_empty() => Ok(()),
-        failures => Err(failures.join("; ")),
-    }
+    rounds(plan, FIGURES, "sqlite", |samples| round(plan, hosts, samples))
 }
 
 fn round(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), String> {

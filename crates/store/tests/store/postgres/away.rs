@@ -117,7 +117,10 @@ fn wire(socket: &Path, server: &Path, how: Arc<AtomicU8>) {
                 hanging.push(client);
                 continue;
             }
-            let (client, server) = (client.unwrap(), UnixStream::connect(&server).unwrap());
+            // Whoever comes while the server is down is sent away, and comes again.
+            let (client, Ok(server)) = (client.unwrap(), UnixStream::connect(&server)) else {
+                continue;
+            };
             let (mut up, mut down) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             let (to, how) = (server.try_clone().unwrap(), how.clone());
             std::thread::spawn(move || carry(&mut up, to, &how));
