@@ -22,6 +22,8 @@ mod json_schema;
 mod limits;
 mod listen;
 mod page;
+#[doc(hidden)]
+pub mod placement;
 mod services;
 mod telemetry;
 mod tls;
