@@ -42,7 +42,7 @@ use tokio::time::Instant;
 use workspaces::Common;
 
 use crate::cluster::identity::Identity;
-use crate::cluster::{self, Cluster, listener};
+use crate::cluster::{self, Below, Cluster, KeysOf, listener};
 use crate::config::Config;
 use crate::telemetry::Metrics;
 use crate::transport::{self, Hosts};
@@ -94,23 +94,27 @@ impl Host {
             join_others(&config, storage, &reached.url).await?;
         let metrics = Arc::new(Metrics::default());
         let common = Common { config, reached: reached.clone(), metrics, traces };
-        let workspaces = workspaces::of(&common)?;
+        let cluster = Arc::new(cluster);
+        let workspaces = workspaces::of(&common, storage.database.as_ref(), &cluster)?;
         let Common { config, metrics, traces, .. } = common;
         let context = HostContext {
-            cluster: Arc::new(cluster),
+            cluster,
             reached: reached.clone(),
             metrics,
             traces,
             folder: folder.map(Arc::new),
             links: Arc::default(),
-            workspaces: workspaces.clone(),
+            workspaces: Some(workspaces.clone()),
+            connections: None,
+            may_begin: true,
             config,
         };
         let (stop, stopped) = watch::channel(false);
         let mut tasks = Vec::new();
         if let Some(peers) = peers {
             let cluster = context.cluster.clone();
-            tasks.push(tokio::spawn(listener::serve(peers, cluster, stopped.clone())));
+            let below = Some(workspaces.clone() as Arc<dyn Below>);
+            tasks.push(tokio::spawn(listener::serve(peers, cluster, below, stopped.clone())));
         }
         let ownership = Ownership {
             context,
@@ -132,7 +136,7 @@ impl Host {
         // without space, where there is little.
         host_file::write(&data, &reached.local)?;
         tasks.push(tokio::spawn(ownership.clone().run()));
-        tasks.extend(workspaces.map(|all| tokio::spawn(all.sweep(stopped.clone()))));
+        tasks.push(tokio::spawn(workspaces.sweep(stopped.clone())));
         tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch())));
         let server = bound.serve(context, tls, stopped);
         let serving = ownership.serving.borrow().clone();
@@ -192,7 +196,7 @@ const LOOK_FOR_KEYS: Duration = Duration::from_millis(100);
 /// folder, which this host holds also while it serves nothing.
 async fn join(config: &Config, storage: &Storage, url: &str) -> Result<Joined, StartError> {
     let Some(address) = storage.database.clone() else {
-        return Ok((Cluster::single(), None, None));
+        return Ok((Cluster::single(KeysOf::Itself), None, None));
     };
     let folder =
         Folder::hold(&config.data).map_err(|why| StartError::Store(OpenError::Folder(why)))?;

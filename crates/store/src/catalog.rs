@@ -1,50 +1,34 @@
 //! The workspaces that a host has beside its own: which there are, what may be done with each, and when each has to be
 //! looked at.
 //!
-//! Each is a data folder of its own, `workspaces/NAME`, whole in itself. This file, `workspaces.db`, says of one that
+//! Beside a file each is a data folder of its own, `workspaces/NAME`, whole in itself. `workspaces.db` says of one that
 //! nobody uses what the host needs to know without opening it. It is made with the first workspace, and a folder that
-//! was put there by hand is taken in at the next start.
+//! was put there by hand is taken in at the next start. In a database, each is the rows of its key, the catalog is a
+//! table, and all hosts share it.
 
+mod sqlite;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::db::{Error, Result};
+use crate::db::{Db, Error, Result, Row, Sync, Value};
+use crate::membership::{self, Epoch};
+use crate::postgres::{Address, Postgres};
 use crate::sqlite::{Folder, FolderError};
+use crate::{Tenant, conversation, families};
 
-/// Its name in the host's data folder.
+/// The file's name in the host's data folder.
 const FILE: &str = "workspaces.db";
 /// The folder of the workspaces' folders.
 const FOLDER: &str = "workspaces";
-const VERSION: i64 = 1;
-
-/// `look` is how the name looks, so that none is made that could be taken for another. `due` is when a workspace that is
-/// closed has to be opened next. One that is `open` when the host begins was open when it ended. One was `made` when its
-/// folder was opened for the first time.
-const SCHEMA: &str = "
-CREATE TABLE workspace (
-    name TEXT NOT NULL PRIMARY KEY,
-    look TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    removal_at INTEGER,
-    due INTEGER,
-    open INTEGER NOT NULL DEFAULT 0,
-    made INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX workspace_look ON workspace (look);
-CREATE INDEX workspace_due ON workspace (due) WHERE due IS NOT NULL;
-CREATE INDEX workspace_open ON workspace (open) WHERE open = 1;
-CREATE INDEX workspace_removal ON workspace (removal_at) WHERE removal_at IS NOT NULL;
-";
+const COLUMNS: &str = "name, workspace, state, created_at, removal_at, made";
 
 /// What may be done with a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,28 +60,38 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: WorkspaceName,
+    /// Its key in the rows of its place: of a folder's only one, or one of its own in a database.
+    pub key: i64,
     pub state: State,
     pub created_at: Timestamp,
     /// When it is removed, if it was deleted.
     pub removal_at: Option<Timestamp>,
-    /// Whether it has had a folder, which must be there then.
+    /// Whether it was opened before, and must be there then.
     pub is_made: bool,
 }
 
-/// The workspaces of a host. Calls block on the disk.
+/// The workspaces beside a host's own. Calls block on the disk, or on the database.
 pub struct Catalog {
     data: PathBuf,
-    file: Mutex<Option<Connection>>,
+    /// The database that hosts share; none is a file in the folder.
+    database: Option<Arc<Address>>,
+    /// Connected when it is used first.
+    db: Mutex<Option<Box<dyn Db>>>,
 }
 
 impl Catalog {
     /// Of the host with this data folder. Folders that it does not know are due at once.
     pub fn open(data: &Path, now: Timestamp) -> Result<Self> {
-        let catalog = Self { data: data.to_owned(), file: Mutex::default() };
-        let sql = "UPDATE workspace SET due = ?1, open = 0 WHERE open = 1";
-        catalog.change(sql, params![now.0])?;
+        let catalog = Self { data: data.to_owned(), database: None, db: Mutex::default() };
+        let sql = "UPDATE workspace_name SET due = $1, open = 0 WHERE open = 1";
+        catalog.change(sql, &[now.0.into()])?;
         catalog.take_in(now)?;
         Ok(catalog)
+    }
+
+    /// Of the hosts of a database, for the one with this data folder.
+    pub fn shared(data: &Path, database: &Arc<Address>) -> Self {
+        Self { data: data.to_owned(), database: Some(database.clone()), db: Mutex::default() }
     }
 
     fn take_in(&self, now: Timestamp) -> Result<()> {
@@ -124,70 +118,79 @@ impl Catalog {
         if found.is_empty() {
             return Ok(());
         }
-        drop(self.made()?);
+        let made = self.made()?;
+        let db = of(&made)?;
         // One sync for all of them.
-        self.change("BEGIN IMMEDIATE", [])?;
-        for name in &found {
-            match self.add(name, now)? {
+        db.begin()?;
+        let added = found.iter().try_for_each(|name| {
+            match add(db, name, Tenant::OWN, now)? {
                 Added::New => {
-                    self.set_made(name)?;
+                    db.execute(SET_MADE, &[(&**name).into()])?;
                     tracing::info!(%name, "a workspace was found in its folder");
                 }
                 Added::Taken(other) => {
                     tracing::warn!(%name, other, "a workspace is left out, whose name looks like another's");
                 }
             }
+            Ok(())
+        });
+        match added {
+            Ok(()) => db.commit(),
+            Err(why) => db.rollback().and(Err(why)),
         }
-        self.change("COMMIT", [])
     }
 
     fn all_names(&self) -> Result<HashSet<String>> {
-        let there = self.there()?;
-        let Some(file) = &*there else { return Ok(HashSet::new()) };
-        let mut found = file.prepare("SELECT name FROM workspace").map_err(failed)?;
-        let names = found.query_map([], |row| row.get(0)).map_err(failed)?;
-        names.collect::<rusqlite::Result<_>>().map_err(failed)
+        let sql = "SELECT name FROM workspace_name";
+        Ok(self.rows(sql, &[], |row| Ok(row.text(0)?.to_owned()))?.into_iter().collect())
     }
 
     /// The data folder of a workspace.
-    pub fn folder(&self, name: &WorkspaceName) -> PathBuf {
-        folder_of(&self.data, name)
+    pub fn folder(&self, entry: &Entry) -> PathBuf {
+        match self.database {
+            None => folder_of(&self.data, &entry.name),
+            // What a host keeps for itself. One that was deleted may have had the same name.
+            Some(_) => self.data.join(FOLDER).join(format!("{}.{:x}", entry.name, entry.key)),
+        }
+    }
+
+    /// The folder that is there for a name which no workspace has. A database has none.
+    pub fn unknown_folder(&self, name: &WorkspaceName) -> Result<Option<PathBuf>> {
+        let folder = folder_of(&self.data, name);
+        let is_there = self.database.is_none() && folder.symlink_metadata().is_ok();
+        Ok(if is_there && self.find(name)?.is_none() { Some(folder) } else { None })
     }
 
     pub fn find(&self, name: &str) -> Result<Option<Entry>> {
-        let there = self.there()?;
-        let Some(file) = &*there else { return Ok(None) };
-        let sql = "SELECT name, state, created_at, removal_at, made FROM workspace WHERE name = ?1";
-        let mut found = file.prepare_cached(sql).map_err(failed)?;
-        found.query_row([name], entry).optional().map_err(failed)
+        let sql = format!("SELECT {COLUMNS} FROM workspace_name WHERE name = $1");
+        Ok(self.rows(&sql, &[name.into()], entry)?.pop())
+    }
+
+    /// The workspaces of these keys, which few hosts have many of.
+    pub fn of_keys(&self, keys: &[i64]) -> Result<Vec<Entry>> {
+        let sql = format!("SELECT {COLUMNS} FROM workspace_name WHERE workspace = $1");
+        let mut found = Vec::new();
+        for key in keys {
+            found.append(&mut self.rows(&sql, &[(*key).into()], entry)?);
+        }
+        Ok(found)
     }
 
     /// Those after a name, in the order of names.
     pub fn list(&self, after: &str, limit: usize) -> Result<Vec<Entry>> {
-        let there = self.there()?;
-        let Some(file) = &*there else { return Ok(Vec::new()) };
-        let sql = "SELECT name, state, created_at, removal_at, made FROM workspace
-            WHERE name > ?1 ORDER BY name LIMIT ?2";
-        let mut found = file.prepare_cached(sql).map_err(failed)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = found.query_map(params![after, limit], entry).map_err(failed)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+        let sql =
+            format!("SELECT {COLUMNS} FROM workspace_name WHERE name > $1 ORDER BY name LIMIT $2");
+        self.rows(&sql, &[after.into(), (limit as u64).into()], entry)
     }
 
     /// Adds an active workspace, due at once.
     pub fn add(&self, name: &WorkspaceName, now: Timestamp) -> Result<Added> {
+        let key = match self.database {
+            None => Tenant::OWN,
+            Some(_) => new_key()?,
+        };
         let made = self.made()?;
-        let Some(file) = &*made else { return Err(Error::Engine("no file".to_owned())) };
-        let look = name.look();
-        let sql = "SELECT name FROM workspace WHERE look = ?1 OR name = ?2";
-        let other = file.query_row(sql, params![look, &**name], |row| row.get(0));
-        if let Some(other) = other.optional().map_err(failed)? {
-            return Ok(Added::Taken(other));
-        }
-        let sql = "INSERT INTO workspace (name, look, state, created_at, due) VALUES (?1, ?2, ?3, ?4, ?4)";
-        let state = State::Active.code();
-        file.execute(sql, params![&**name, look, state, now.0]).map_err(failed)?;
-        Ok(Added::New)
+        add(of(&made)?, name, key, now)
     }
 
     /// Changes what may be done with it. One that is not active is never due.
@@ -198,45 +201,65 @@ impl Catalog {
         removal_at: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<()> {
-        let sql = "UPDATE workspace SET state = ?2, removal_at = ?3, due = ?4 WHERE name = ?1";
+        let sql = "UPDATE workspace_name SET state = $1, removal_at = $2, due = $3 WHERE name = $4";
         let due = (state == State::Active).then_some(now.0);
         let removal_at = removal_at.map(|at| at.0);
-        self.change(sql, params![name, state.code(), removal_at, due])
+        self.change(sql, &[state.code().into(), removal_at.into(), due.into(), name.into()])
     }
 
     /// It was opened.
     pub fn set_open(&self, name: &str) -> Result<()> {
-        self.change("UPDATE workspace SET open = 1, due = NULL WHERE name = ?1", params![name])
+        let sql = "UPDATE workspace_name SET open = 1, due = NULL WHERE name = $1";
+        self.change(sql, &[name.into()])
     }
 
-    /// It has a folder from now on.
+    /// It was opened once, and must be there from now on.
     pub fn set_made(&self, name: &str) -> Result<()> {
-        self.change("UPDATE workspace SET made = 1 WHERE name = ?1", params![name])
+        self.change(SET_MADE, &[name.into()])
     }
 
     /// It is closed. Says when it has to be opened next, if it is active.
     pub fn set_due(&self, name: &str, due: Timestamp) -> Result<()> {
-        let sql = "UPDATE workspace SET open = 0, due = iif(state = ?3, ?2, NULL) WHERE name = ?1";
-        self.change(sql, params![name, due.0, State::Active.code()])
+        let sql = "UPDATE workspace_name SET open = 0,
+            due = CASE WHEN state = $1 THEN CAST($2 AS BIGINT) END WHERE name = $3";
+        self.change(sql, &[State::Active.code().into(), due.0.into(), name.into()])
     }
 
     /// Which are due, the longest first.
     pub fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
-        self.names("SELECT name FROM workspace WHERE due <= ?1 ORDER BY due LIMIT ?2", now, limit)
+        let sql = "SELECT name FROM workspace_name WHERE due <= $1 ORDER BY due LIMIT $2";
+        self.rows(sql, &[now.0.into(), (limit as u64).into()], |row| name(row, 0))
     }
 
     /// Which are to be removed.
     pub fn to_remove(&self, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
-        let sql = "SELECT name FROM workspace WHERE removal_at <= ?1 ORDER BY removal_at LIMIT ?2";
-        self.names(sql, now, limit)
+        let sql =
+            "SELECT name FROM workspace_name WHERE removal_at <= $1 ORDER BY removal_at LIMIT $2";
+        self.rows(sql, &[now.0.into(), (limit as u64).into()], |row| name(row, 0))
     }
 
-    /// Removes a workspace's folder, and what was known of it.
+    /// Removes a workspace's folder, and what was known of it. In a database, whoever owns it in this epoch removes its
+    /// rows first.
     ///
     /// # Errors
-    /// Another process has the folder, or it cannot be removed; then everything stays.
-    pub fn remove(&self, name: &WorkspaceName) -> Result<()> {
-        let folder = self.folder(name);
+    /// Another process has the folder, or the workspace, or it cannot be removed; then it stays in the catalog.
+    pub fn remove(&self, entry: &Entry, owned: Option<Epoch>) -> Result<()> {
+        if let Some(address) = &self.database {
+            let epoch = owned.filter(|epoch| epoch.workspace == entry.key);
+            let epoch = epoch.ok_or_else(|| Error::Fenced("it is another's".to_owned()))?;
+            remove_rows(&Postgres::owner(address, Sync::Full, epoch, None)?, entry.key)?;
+        }
+        self.remove_folder(entry)?;
+        self.change("DELETE FROM workspace_name WHERE name = $1", &[(&*entry.name).into()])?;
+        if self.database.is_some() {
+            let sql = "DELETE FROM workspace_owner WHERE workspace = $1";
+            self.change(sql, &[entry.key.into()])?;
+        }
+        Ok(())
+    }
+
+    fn remove_folder(&self, entry: &Entry) -> Result<()> {
+        let folder = self.folder(entry);
         // A link is removed, and not what it leads to.
         let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
         let removed = if is_folder {
@@ -250,46 +273,119 @@ impl Catalog {
             fs::remove_file(&folder)
         };
         match removed {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(unreadable(&why)),
-            _ => {}
+            Err(why) if why.kind() != io::ErrorKind::NotFound => Err(unreadable(&why)),
+            _ => Ok(()),
         }
-        self.change("DELETE FROM workspace WHERE name = ?1", params![&**name])
     }
 
-    fn names(&self, sql: &str, now: Timestamp, limit: usize) -> Result<Vec<WorkspaceName>> {
-        let there = self.there()?;
-        let Some(file) = &*there else { return Ok(Vec::new()) };
-        let mut found = file.prepare_cached(sql).map_err(failed)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = found.query_map(params![now.0, limit], |row| name(row.get(0)?));
-        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
-    }
-
-    fn change(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
-        let there = self.there()?;
-        let Some(file) = &*there else { return Ok(()) };
-        file.prepare_cached(sql).and_then(|mut change| change.execute(values)).map_err(failed)?;
-        Ok(())
-    }
-
-    /// The file, if there is one.
-    fn there(&self) -> Result<MutexGuard<'_, Option<Connection>>> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.is_some() || !self.data.join(FILE).exists() {
-            return Ok(file);
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        match &*self.there()? {
+            Some(db) => db.all(sql, values, read).map_err(damaged),
+            None => Ok(Vec::new()),
         }
-        drop(file);
+    }
+
+    fn change(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+        let there = self.there()?;
+        let Some(db) = &*there else { return Ok(()) };
+        db.execute(sql, values).map_err(damaged)?;
+        db.housekeep(false).map_err(damaged).map(drop)
+    }
+
+    /// The connection, unless it were to a file that is not there.
+    fn there(&self) -> Result<MutexGuard<'_, Option<Box<dyn Db>>>> {
+        let db = self.lock();
+        if db.is_none() && self.database.is_none() && !self.data.join(FILE).exists() {
+            return Ok(db);
+        }
+        drop(db);
         self.made()
     }
 
-    /// The file, made where there is none.
-    fn made(&self) -> Result<MutexGuard<'_, Option<Connection>>> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.is_none() {
-            *file = Some(connect(&self.data.join(FILE))?);
+    /// The connection. A file is made where there is none.
+    fn made(&self) -> Result<MutexGuard<'_, Option<Box<dyn Db>>>> {
+        let mut db = self.lock();
+        match &*db {
+            Some(lost) if lost.is_lost() => lost.recover().map(drop)?,
+            Some(_) => {}
+            None => {
+                *db = Some(match &self.database {
+                    None => Box::new(sqlite::connect(&self.data.join(FILE)).map_err(damaged)?),
+                    Some(address) => Box::new(membership::catalog(address)?),
+                });
+            }
         }
-        Ok(file)
+        Ok(db)
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<dyn Db>>> {
+        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const SET_MADE: &str = "UPDATE workspace_name SET made = 1 WHERE name = $1";
+
+fn of<'a>(made: &'a MutexGuard<'_, Option<Box<dyn Db>>>) -> Result<&'a dyn Db> {
+    made.as_deref().ok_or_else(|| Error::Engine("no connection".to_owned()))
+}
+
+fn add(db: &dyn Db, name: &WorkspaceName, key: i64, now: Timestamp) -> Result<Added> {
+    let look = name.look();
+    let taken = || {
+        let sql = "SELECT name FROM workspace_name WHERE look = $1 OR name = $2";
+        let other =
+            db.one(sql, &[(&*look).into(), (&**name).into()], |row| Ok(row.text(0)?.to_owned()));
+        other.map_err(damaged)
+    };
+    if let Some(other) = taken()? {
+        return Ok(Added::Taken(other));
+    }
+    let sql = "INSERT INTO workspace_name (name, workspace, look, state, created_at, due)
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    let state = State::Active.code().into();
+    let (now, words) = (now.0.into(), [&**name, &*look].map(Value::from));
+    match db.execute(sql, &[words[0], key.into(), words[1], state, now, now]) {
+        Ok(_) => Ok(Added::New),
+        // Another host may have added it meanwhile.
+        Err(why) => match taken() {
+            Ok(Some(other)) => Ok(Added::Taken(other)),
+            _ => Err(damaged(why)),
+        },
+    }
+}
+
+/// A key that no workspace of a database has had: they are drawn, so that hosts need not agree.
+fn new_key() -> Result<i64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|why| Error::Engine(format!("no random bytes: {why}")))?;
+    // Larger than the hosts' own, and positive.
+    Ok(i64::from_be_bytes(bytes) >> 1 & i64::MAX | 1 << 32)
+}
+
+/// Removes all that a workspace has in a database, a conversation at a time: no statement takes long.
+fn remove_rows(db: &dyn Db, workspace: i64) -> Result<()> {
+    for key in conversation::keys(db, workspace)? {
+        for table in families::tables().filter(|table| table.columns.contains(&"conversation")) {
+            // By this row the others are found, if this is cut short.
+            if table.name != "conversation" {
+                let sql = format!(
+                    "DELETE FROM {} WHERE workspace = $1 AND conversation = $2",
+                    table.name
+                );
+                db.execute(&sql, &[workspace.into(), key.0.into()])?;
+            }
+        }
+    }
+    for table in families::tables() {
+        let sql = format!("DELETE FROM {} WHERE workspace = $1", table.name);
+        db.execute(&sql, &[workspace.into()])?;
+    }
+    Ok(())
 }
 
 /// The data folder of a workspace, in that of its host.
@@ -305,59 +401,31 @@ pub enum Added {
     Taken(String),
 }
 
-fn connect(file: &Path) -> Result<Connection> {
-    let connection = Connection::open(file).map_err(failed)?;
-    let set = |name, value: &str| connection.pragma_update(None, name, value).map_err(failed);
-    set("journal_mode", "WAL")?;
-    set("synchronous", "FULL")?;
-    let version: i64 =
-        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
-    match version {
-        VERSION => Ok(connection),
-        0 => {
-            let made = format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT");
-            connection.execute_batch(&made).map_err(failed)?;
-            Ok(connection)
-        }
-        newer => {
-            let why = format!(
-                "{} was written by a newer Chorus (version {newer}, and this one knows {VERSION}); start that one",
-                file.display()
-            );
-            Err(Error::Engine(why))
-        }
-    }
-}
-
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let code: i64 = row.get(1)?;
+fn entry(row: &dyn Row) -> Result<Entry> {
+    let code: i64 = row.int(2)?;
     let state = State::ALL.into_iter().find(|state| state.code() == code);
     Ok(Entry {
-        name: name(row.get(0)?)?,
-        state: state.ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code))?,
-        created_at: Timestamp(row.get(2)?),
-        removal_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
-        is_made: row.get(4)?,
+        name: name(row, 0)?,
+        key: row.int(1)?,
+        state: state.ok_or_else(|| Error::corrupt("a state that no workspace has"))?,
+        created_at: Timestamp(row.int(3)?),
+        removal_at: row.maybe_int(4)?.map(Timestamp),
+        is_made: row.flag(5)?,
     })
 }
 
-fn name(text: String) -> rusqlite::Result<WorkspaceName> {
-    WorkspaceName::parse(&text).map_err(|why| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(why))
-    })
+fn name(row: &dyn Row, column: usize) -> Result<WorkspaceName> {
+    WorkspaceName::parse(row.text(column)?).map_err(|why| Error::corrupt(&why.message))
 }
 
-fn failed(why: rusqlite::Error) -> Error {
-    match why.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DiskFull) => Error::Full(why.to_string()),
-        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt) => {
-            let what = format!(
-                "{FILE}: {why}; move it and its -wal and -shm away, and the host makes it again from the folders of the \
-                 workspaces, of which none is suspended or deleted then"
-            );
-            Error::Engine(what)
-        }
-        _ => Error::Engine(format!("{FILE}: {why}")),
+/// What is wrong with the file, and what can be done.
+fn damaged(why: Error) -> Error {
+    match why {
+        Error::Corrupt(why) => Error::Engine(format!(
+            "{FILE}: {why}; move it and its -wal and -shm away, and the host makes it again from the folders of the \
+             workspaces, of which none is suspended or deleted then"
+        )),
+        why => why,
     }
 }
 

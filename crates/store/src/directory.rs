@@ -78,10 +78,9 @@ fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     Ok(())
 }
 
-/// The first workspace of the database. There is only one until hosts serve several.
-pub(crate) fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
-    let sql = format!("{} ORDER BY workspace LIMIT 1", WORKSPACE.select());
-    db.one(&sql, &[], |row| {
+/// The workspace of this key.
+pub(crate) fn tenant(db: &dyn Db, key: i64) -> Result<Option<Tenant>> {
+    db.get(&WORKSPACE, &[key.into()], |row| {
         Ok(Tenant {
             key: row.int(0)?,
             uid: uid(row, 1)?,

@@ -119,7 +119,7 @@ impl Reading {
     fn read(&self) -> db::Result<Snapshot> {
         let db = &*self.db;
         let none = || Error::corrupt("no workspace");
-        let tenant = directory::tenant(db)?.ok_or_else(none)?;
+        let tenant = directory::tenant(db, Tenant::OWN)?.ok_or_else(none)?;
         let mut directory = directory::load(db, &tenant, Timestamp(i64::MAX))?;
         for family in EXPORTED.iter().filter(|family| self.has(family)) {
             let Some(load) = family.load else { continue };
@@ -201,7 +201,7 @@ impl Writing {
         let (target, db) = Target::begin(place)?;
         schema::migrate(&*db, place.schema(), now)
             .map_err(|why| BackupError::Folder(why.to_string()))?;
-        if directory::tenant(&*db)?.is_some() {
+        if directory::tenant(&*db, Tenant::OWN)?.is_some() {
             return Err(BackupError::Folder(format!("{place} holds a workspace already")));
         }
         db.begin()?;

@@ -21,6 +21,7 @@ mod family;
 
 mod approval;
 mod asset;
+mod connections;
 mod conversation;
 mod damage;
 mod digest;
@@ -75,6 +76,7 @@ mod store;
 
 pub use audit::{AuditHead, AuditPlace};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use connections::Connections;
 pub use db::Sync;
 pub use doctor::doctor;
 pub use job::JobsOf;

@@ -228,7 +228,7 @@ pub(crate) fn is_without(place: &Place) -> Result<bool> {
 
 /// None in a database that has lost everything, even its tables.
 fn tenant(db: &dyn Db) -> Result<Option<Tenant>> {
-    if has(db, "workspace")? { directory::tenant(db) } else { Ok(None) }
+    if has(db, "workspace")? { directory::tenant(db, Tenant::OWN) } else { Ok(None) }
 }
 
 /// Whether the table exists.

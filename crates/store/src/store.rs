@@ -14,6 +14,7 @@ use chorus_core::state::directory::Directory;
 use chorus_core::state::workspace::Workspace;
 
 use crate::clock::{Clock, SystemClock};
+use crate::connections::Connections;
 use crate::damage::Damage;
 use crate::db::{Db, Error, Sync};
 use crate::facts::Stored;
@@ -21,8 +22,9 @@ use crate::membership::{self, Epoch};
 use crate::newest::{self, Newest};
 use crate::open_error::OpenError;
 use crate::postgres::{Address, Postgres};
-use crate::reader::Readers;
+use crate::reader::{Pool, Readers};
 use crate::repair::{self, Repair};
+use crate::schema::Mismatch;
 use crate::sqlite::{Folder, Sqlite, header};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
@@ -35,9 +37,11 @@ pub struct Options {
     pub data: PathBuf,
     /// The database, if it is not a file in the folder.
     pub database: Option<Arc<Address>>,
-    /// The epoch in which this process owns the database's workspace. Without one it is taken for
-    /// as long as the store is open, unless a host has it.
+    /// The epoch in which this process owns a workspace of the database. Without one the hosts' own
+    /// is taken for as long as the store is open, unless a host has it.
     pub owned: Option<Epoch>,
+    /// The connections to the database, where the workspace shares them with others.
+    pub connections: Option<Connections>,
     /// The data folder, where this process holds it already.
     pub folder: Option<Arc<Folder>>,
     pub sync: Sync,
@@ -75,6 +79,7 @@ impl Options {
             data: data.to_owned(),
             database: None,
             owned: None,
+            connections: None,
             folder: None,
             sync: Sync::Full,
             batching: true,
@@ -91,6 +96,11 @@ impl Options {
             clock: Arc::new(SystemClock),
             vfs: None,
         }
+    }
+
+    /// The workspace's key in the rows of its place.
+    fn key(&self) -> i64 {
+        self.owned.map_or(Tenant::OWN, |epoch| epoch.workspace)
     }
 
     /// Where the workspace is kept.
@@ -154,6 +164,17 @@ fn is_new(options: &Options) -> bool {
     options.may_begin && !newest::is_there(&options.data)
 }
 
+fn must_be_migrated(db: &dyn Db) -> Result<(), Mismatch> {
+    let (found, known) = (schema::check(db, &schema::POSTGRES)?, schema::POSTGRES.version());
+    if found == known {
+        return Ok(());
+    }
+    let why = format!(
+        "its schema is of version {found} until a host of this version serves the hosts' own workspace"
+    );
+    Err(Mismatch::Database(Error::Engine(why)))
+}
+
 /// What was found in the database.
 struct Opened {
     db: Box<dyn Db>,
@@ -202,16 +223,22 @@ impl Opened {
             }
             Some(address) => {
                 folder.must_have_no_database().map_err(OpenError::Folder)?;
-                let db = match options.owned {
-                    Some(epoch) => Postgres::owner(address, options.sync, epoch, None),
-                    None => membership::writer(address, options.sync),
+                let db = match (options.owned, &options.connections) {
+                    (Some(epoch), Some(shared)) => Ok(Postgres::sharing(&shared.writers, epoch)),
+                    (Some(epoch), None) => Postgres::owner(address, options.sync, epoch, None),
+                    (None, _) => membership::writer(address, options.sync),
                 };
                 let db = db.map_err(database)?;
-                migrate(&db)?;
+                match options.key() {
+                    Tenant::OWN => migrate(&db)?,
+                    // Whoever serves the hosts' own brings it up to date.
+                    _ => must_be_migrated(&db)
+                        .map_err(|why| OpenError::Schema { place: place.clone(), why })?,
+                }
                 Box::new(db)
             }
         };
-        let tenant = match directory::tenant(&*db).map_err(database)? {
+        let tenant = match directory::tenant(&*db, options.key()).map_err(database)? {
             Some(tenant) => tenant,
             None if !options.may_begin => {
                 let why = "it holds no workspace, but a host has used this data folder: is it the right database?";
@@ -224,7 +251,7 @@ impl Opened {
             }
             None => {
                 let (uid, name) = (options.workspace, options.name.as_str().into());
-                let tenant = Tenant { key: 1, uid, name, epoch: 1, lead: None };
+                let tenant = Tenant { key: options.key(), uid, name, epoch: 1, lead: None };
                 directory::add_tenant(&*db, &tenant, now).map_err(database)?;
                 tenant
             }
@@ -274,7 +301,11 @@ impl Store {
         let why = |why| OpenError::Database { place: place.clone(), why };
         let stamps = Arc::new(Stamps::default());
         let damage = Arc::new(Damage::default());
-        let readers = Readers::new(place.clone(), tenant.key, stamps.clone(), damage.clone());
+        let pool = match &options.connections {
+            Some(shared) => shared.readers.clone(),
+            None => Arc::new(Pool::new(place.clone())),
+        };
+        let readers = Readers::new(pool, tenant.key, stamps.clone(), damage.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, &options, options.clock.now()).map_err(why)?;
         let audit = audit::head(&*db, tenant.key).map_err(why)?;

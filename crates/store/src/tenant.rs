@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chorus_core::model::ids::{MemberKey, Uid};
 
-/// The workspace a data folder holds.
+/// A workspace of a place. A data folder holds one, a database may hold many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
     /// Its key in every row.
@@ -14,4 +14,9 @@ pub struct Tenant {
     /// Increased to end all callback tokens at once.
     pub epoch: u64,
     pub lead: Option<MemberKey>,
+}
+
+impl Tenant {
+    /// The key of the only workspace of a folder, and of a host's own in a database.
+    pub const OWN: i64 = 1;
 }

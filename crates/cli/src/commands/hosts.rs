@@ -21,11 +21,19 @@ fn list(all: &Hosts) -> String {
             (true, None) => "has the workspace in its folder".to_owned(),
             (false, _) => "passes requests on".to_owned(),
         };
+        let owned = host.workspaces.map(|owned| owned.to_string());
         let lease = host.lease_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100));
         let since = host.since.map(|since| date(since.0));
         let version = host.version.clone();
-        vec![host.url.clone(), does, lease.unwrap_or_default(), since.unwrap_or_default(), version]
+        vec![
+            host.url.clone(),
+            does,
+            owned.unwrap_or_default(),
+            lease.unwrap_or_default(),
+            since.unwrap_or_default(),
+            version,
+        ]
     };
     let rows: Vec<_> = all.hosts.iter().map(row).collect();
-    table("no hosts", &["HOST", "DOES", "LEASE", "SINCE", "VERSION"], &rows)
+    table("no hosts", &["HOST", "DOES", "OWNED", "LEASE", "SINCE", "VERSION"], &rows)
 }

@@ -6,7 +6,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
 
-use super::{Cluster, Location, Peer};
+use super::{Cluster, Peer};
 
 /// Who asked the host that passes a request on.
 pub(crate) const FROM: HeaderName = HeaderName::from_static("chorus-forwarded-from");
@@ -33,6 +32,8 @@ pub(crate) const FROM: HeaderName = HeaderName::from_static("chorus-forwarded-fr
 pub(crate) const NOT_OWNER: HeaderName = HeaderName::from_static("chorus-not-owner");
 /// A body up to this length, in bytes, is read before it is sent, so that it can be sent again.
 const KEPT: usize = 256 * 1024;
+/// How long an answer may take that was under way when its host ceased to be the owner.
+const ANSWERING: Duration = Duration::from_secs(1);
 /// How long it may take to come.
 const KEEPING: Duration = Duration::from_secs(30);
 
@@ -121,22 +122,32 @@ impl Forward {
         Some(request)
     }
 
-    /// Sends it to the owner, and gives the answer, whose body ends with an error when the owner is another, or this
-    /// host stops.
+    /// Sends it to the owner, and gives the answer, whose body ends with an error when the owner is another (`moved`), or
+    /// this host stops.
     pub(crate) async fn send(
         &mut self,
         cluster: &Cluster,
-        peer: &Arc<Peer>,
+        peer: &Peer,
+        mut moved: BoxFuture<'static, ()>,
         stopped: watch::Receiver<bool>,
     ) -> Sent {
         let Some(others) = &cluster.others else { return Sent::Unknown };
         let repeats = matches!(self.body, Kept::Whole(_));
         let Some(request) = self.request(peer) else { return Sent::Spent };
         let not_done = if repeats { Sent::NotDone } else { Sent::Spent };
-        let mut moved = moved(cluster.place(), peer.clone());
+        let mut answered = others.client.request(request);
         let answered = tokio::select! {
-            answered = others.client.request(request) => answered,
-            () = &mut moved => return if self.only_reads() { Sent::NotDone } else { Sent::Unknown },
+            answered = &mut answered => answered,
+            () = &mut moved => {
+                if self.only_reads() {
+                    return Sent::NotDone;
+                }
+                // Who hands over answers first what is under way, and the answer may be on its way.
+                match tokio::time::timeout(ANSWERING, answered).await {
+                    Ok(answered) => answered,
+                    Err(_) => return Sent::Unknown,
+                }
+            }
         };
         let over = over(moved, stopped);
         let mut response = match answered {
@@ -189,17 +200,6 @@ fn strip(headers: &mut HeaderMap, upgrades: bool) {
         true => headers.insert(CONNECTION, HeaderValue::from_static("upgrade")),
         false => headers.remove(CONNECTION),
     };
-}
-
-/// Ends when the workspace is served by another host than this one.
-fn moved(mut place: watch::Receiver<Location>, peer: Arc<Peer>) -> BoxFuture<'static, ()> {
-    async move {
-        let left =
-            |place: &Location| !matches!(place, Location::Elsewhere(now) if now.id == peer.id);
-        // The sender goes with the host.
-        let _ = place.wait_for(left).await;
-    }
-    .boxed()
 }
 
 /// Ends with that, or when this host stops: an answer is waited for until then, and a stream is not.

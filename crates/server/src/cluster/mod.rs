@@ -17,10 +17,11 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use axum::body::Body;
-use axum::http::Request;
+use axum::body::{Body, Bytes};
+use axum::http::{Request, Response};
 use chorus_store::db::Error;
-use chorus_store::membership::{Lease, Membership, View};
+use chorus_store::membership::{Lease, LiveHost, Membership, View};
+use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use http_body_util::BodyExt;
 use hyper_util::client::legacy::Client;
@@ -58,6 +59,21 @@ pub(crate) struct Local {
 /// Makes a token and a link.
 pub(crate) type OperatorAccess = Arc<dyn Fn() -> BoxFuture<'static, Option<Access>> + Send + Sync>;
 
+/// What begins the path of what is for a workspace beside the hosts' own.
+pub(crate) const BELOW: &str = "/w/";
+
+/// The workspaces beside the hosts' own, for other hosts.
+pub(crate) trait Below: Send + Sync {
+    /// None where this host does not serve the workspace.
+    fn answer(
+        self: Arc<Self>,
+        request: Request<Body>,
+    ) -> BoxFuture<'static, Option<Response<Body>>>;
+    /// How the operator of a workspace gets in.
+    fn access(self: Arc<Self>, workspace: String) -> BoxFuture<'static, Option<Access>>;
+    fn close(self: Arc<Self>, workspace: String) -> BoxFuture<'static, ()>;
+}
+
 /// With what the operator gets in.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Access {
@@ -76,10 +92,28 @@ pub(crate) struct Peer {
     pub(crate) url: String,
 }
 
+impl Peer {
+    /// None of a program that serves nobody.
+    pub(crate) fn of(host: &LiveHost) -> Option<Self> {
+        let at = host.peer.parse().ok()?;
+        Some(Self { id: host.id.clone(), at, url: host.url.clone() })
+    }
+}
+
 /// This host among the hosts of its database.
 pub(crate) struct Cluster {
     place: watch::Sender<Location>,
     others: Option<Others>,
+    /// Whose the keys are that it signs with.
+    keys: KeysOf,
+}
+
+/// Whose keys a workspace goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeysOf {
+    Itself,
+    /// Those of the hosts' own workspace, whose operator exchanges them.
+    Hosts,
 }
 
 /// What a host has whose database others share.
@@ -91,8 +125,12 @@ struct Others {
 
 impl Cluster {
     /// A host whose workspace is its own.
-    pub(crate) fn single() -> Self {
-        Self { place: nowhere(), others: None }
+    pub(crate) fn single(keys: KeysOf) -> Self {
+        Self { place: nowhere(), others: None, keys }
+    }
+
+    pub(crate) fn keys(&self) -> KeysOf {
+        self.keys
     }
 
     pub(crate) fn of(membership: Membership, identity: Identity) -> Self {
@@ -100,7 +138,8 @@ impl Cluster {
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .build(Connector { identity: identity.clone() });
-        Self { place: nowhere(), others: Some(Others { membership, identity, client }) }
+        let others = Some(Others { membership, identity, client });
+        Self { place: nowhere(), others, keys: KeysOf::Itself }
     }
 
     pub(crate) fn place(&self) -> watch::Receiver<Location> {
@@ -160,14 +199,50 @@ impl Cluster {
         join_all(told).await;
     }
 
-    /// Asks the host that serves the workspace how its operator gets in.
-    pub(crate) async fn access(&self, peer: &Peer) -> Option<Access> {
+    /// Asks the host that serves the hosts' own workspace, or another, how its operator gets in.
+    pub(crate) async fn access(&self, peer: &Peer, workspace: Option<&str>) -> Option<Access> {
+        let body = self.ask(peer, listener::ACCESS, workspace).await?;
+        serde_json::from_slice(&body).ok()
+    }
+
+    /// Has another host close a workspace.
+    pub(crate) async fn close(&self, peer: &Peer, workspace: &str) {
+        self.ask(peer, listener::CLOSE, Some(workspace)).await;
+    }
+
+    async fn ask(&self, peer: &Peer, what: &str, workspace: Option<&str>) -> Option<Bytes> {
         let others = self.others.as_ref()?;
-        let request = Request::post(format!("https://{}{}", peer.at, listener::ACCESS));
+        let slash = if workspace.is_some() { "/" } else { "" };
+        let workspace = workspace.unwrap_or_default();
+        let request = Request::post(format!("https://{}{what}{slash}{workspace}", peer.at));
         let asked = others.client.request(request.body(Body::empty()).ok()?);
         let answer = tokio::time::timeout(ASKING, asked).await.ok()?.ok()?;
-        let body = answer.into_body().collect().await.ok()?.to_bytes();
-        serde_json::from_slice(&body).ok()
+        Some(answer.into_body().collect().await.ok()?.to_bytes())
+    }
+
+    /// Ends when the hosts' own workspace is served by another host than this one.
+    pub(crate) fn moved(&self, peer: &Peer) -> BoxFuture<'static, ()> {
+        let (mut place, id) = (self.place(), peer.id.clone());
+        async move {
+            let left =
+                |place: &Location| !matches!(place, Location::Elsewhere(now) if now.id == id);
+            // The sender goes with the host.
+            let _ = place.wait_for(left).await;
+        }
+        .boxed()
+    }
+
+    /// Ends when another host owns a workspace than this one, or this one is gone.
+    pub(crate) fn lost(&self, peer: &Peer, workspace: i64) -> BoxFuture<'static, ()> {
+        let (view, id) = (self.membership().map(Membership::view), peer.id.clone());
+        async move {
+            let Some(mut view) = view else { return };
+            let lost = |view: &View| {
+                view.host(&id).is_none() || view.owner(workspace).is_some_and(|now| now.id != id)
+            };
+            let _ = view.wait_for(lost).await;
+        }
+        .boxed()
     }
 
     /// Takes other keys; false while other hosts are up, which do not have them.

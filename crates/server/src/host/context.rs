@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use chorus_store::Connections;
 use chorus_store::sqlite::Folder;
 
 use crate::auth::SignInLinks;
@@ -23,8 +24,12 @@ pub(super) struct HostContext {
     pub(super) folder: Option<Arc<Folder>>,
     /// Links that sign somebody in.
     pub(super) links: Arc<SignInLinks>,
-    /// The workspaces beside the host's own, where it may have some.
+    /// The workspaces beside the host's own; none of one of those.
     pub(super) workspaces: Option<Arc<Workspaces>>,
+    /// The connections to the database, where the workspace shares them with others.
+    pub(super) connections: Option<Connections>,
+    /// Whether the workspace may be made where there is none.
+    pub(super) may_begin: bool,
 }
 
 /// Where the host is reached.

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::ids::Prefix;
 use chorus_store::db::Error;
-use chorus_store::membership::{Epoch, Lease, Membership};
+use chorus_store::membership::{Lease, Owned};
 use chorus_store::search::{Index, Search};
 use chorus_store::{OpenError, Options, Readers, Store};
 use tokio::sync::{mpsc, watch};
@@ -60,15 +60,20 @@ impl Engine {
     pub(super) fn start(
         context: &HostContext,
         storage: Storage,
-        epoch: Option<Epoch>,
+        owned: Option<Owned>,
     ) -> Result<(Self, Pending), StartError> {
         let HostContext { config, reached, metrics, traces, cluster, .. } = context;
         let settings = &config.settings;
         let webhooks =
             Webhooks::open(&settings.webhook, &storage.roots, (reached.addr.ip(), &reached.url))
                 .map_err(StartError::Egress)?;
-        let options =
-            Options { owned: epoch, folder: context.folder.clone(), ..options(config, &storage) };
+        let options = Options {
+            owned: owned.as_ref().map(|owned| owned.epoch),
+            folder: context.folder.clone(),
+            connections: context.connections.clone(),
+            may_begin: context.may_begin && !config.data.join(OPERATOR_FILE).exists(),
+            ..options(config, &storage)
+        };
         let place = options.place();
         let (store, keys) = first::open(options, storage.keys)?;
         // What a backup that was interrupted has left. The folder is ours alone now.
@@ -78,7 +83,7 @@ impl Engine {
         let workspace_id: Arc<str> = workspace.show(Prefix::Workspace).into();
         let directory = Arc::new(ArcSwap::from_pointee(store.directory().clone()));
         report(metrics, &store);
-        let lease = cluster.membership().map_or_else(Lease::unlimited, Membership::lease);
+        let lease = owned.map_or_else(Lease::unlimited, |owned| owned.lease);
         let gone = Arc::new(ErasedEvents::default());
         let (connections, channel_count) = (Arc::<Connections>::default(), Arc::default());
         let (sink, batches, overflowed) =
@@ -173,7 +178,6 @@ fn options(config: &Config, storage: &Storage) -> Options {
     let settings = &config.settings;
     let digest = &settings.digest;
     Options {
-        may_begin: !config.data.join(OPERATOR_FILE).exists(),
         database: storage.database.clone(),
         sync: config.sync,
         batching: !config.dangerous_no_batching,

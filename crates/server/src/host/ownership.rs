@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_store::membership::{Epoch, Membership, WORKSPACE};
+use chorus_store::Tenant;
+use chorus_store::membership::{Epoch, Membership, Owned};
 use chorus_store::sqlite::Folder;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -39,7 +40,7 @@ pub(super) struct Ownership {
 /// How a look at the hosts ended.
 enum Looked {
     /// This host has the workspace from here on.
-    Taken(Epoch),
+    Taken(Owned),
     /// Another one has it.
     Elsewhere(Arc<Peer>),
     /// Nobody can be asked, for now.
@@ -69,19 +70,22 @@ impl Ownership {
                 return Err(StartError::Owned(self.context.cluster.why_nowhere()));
             }
             match self.look().await {
-                Looked::Taken(epoch) => match self.context.serve(storage, Some(epoch)).await {
-                    Ok(serving) => {
-                        self.open(serving);
-                        return Ok(());
+                Looked::Taken(owned) => {
+                    let epoch = owned.epoch;
+                    match self.context.serve(storage, Some(owned)).await {
+                        Ok(serving) => {
+                            self.open(serving);
+                            return Ok(());
+                        }
+                        Err(why) => {
+                            self.release(epoch).await;
+                            return Err(why);
+                        }
                     }
-                    Err(why) => {
-                        self.release(epoch).await;
-                        return Err(why);
-                    }
-                },
+                }
                 Looked::Elsewhere(peer) => {
                     // One that was killed is there until its lease ends.
-                    if let Some(access) = self.context.cluster.access(&peer).await {
+                    if let Some(access) = self.context.cluster.access(&peer, None).await {
                         let path = self.context.config.data.join(OPERATOR_FILE);
                         if !access.token.is_empty() && !path.exists() {
                             let written = write_private(&path, access.token.as_bytes());
@@ -107,12 +111,12 @@ impl Ownership {
         let Some(membership) = self.membership() else { return Looked::Nobody };
         let view = membership.view().borrow().clone();
         let cluster = &self.context.cluster;
-        if let Some(owner) = view.owner().filter(|owner| owner.id != view.me) {
-            let Ok(at) = owner.peer.parse() else {
+        if let Some(owner) = view.other_owner(Tenant::OWN) {
+            let Some(peer) = Peer::of(owner) else {
                 cluster.set(Location::Nowhere("it is being worked on by a program".into()));
                 return Looked::Nobody;
             };
-            let peer = Arc::new(Peer { id: owner.id.clone(), at, url: owner.url.clone() });
+            let peer = Arc::new(peer);
             let is_known =
                 matches!(&*cluster.place().borrow(), Location::Elsewhere(now) if *now == peer);
             if !is_known {
@@ -125,8 +129,8 @@ impl Ownership {
         if *self.ends.borrow() {
             return Looked::Nobody;
         }
-        match membership.take(WORKSPACE).await {
-            Ok(Ok(Some(epoch))) => Looked::Taken(epoch),
+        match membership.take(Tenant::OWN).await {
+            Ok(Ok(Some(owned))) => Looked::Taken(owned),
             Ok(Ok(None)) => Looked::Nobody,
             Ok(Err(why)) => {
                 tracing::warn!(%why, "it could not be asked who owns the workspace");
@@ -148,7 +152,7 @@ impl Ownership {
                 let Some(epoch) = serving.epoch else { return };
                 tokio::select! {
                     _ = stopped.wait_for(|ends| *ends) => return,
-                    _ = view.wait_for(|view| !view.is_mine(epoch.number)) => {
+                    _ = view.wait_for(|view| !view.is_mine(epoch)) => {
                         tracing::warn!("another host owns the workspace; this one lets it go");
                     }
                     why = ended(&serving) => {
@@ -159,12 +163,12 @@ impl Ownership {
                 continue;
             }
             let rest = match self.look().await {
-                Looked::Taken(epoch) => match self.take_up(epoch).await {
+                Looked::Taken(owned) => match self.take_up(&owned).await {
                     Ok(()) => continue,
                     Err(why) => {
                         tracing::error!(%why, "the workspace cannot be served by this host");
                         self.context.cluster.set(Location::Nowhere(why.to_string().into()));
-                        self.release(epoch).await;
+                        self.release(owned.epoch).await;
                         REST
                     }
                 },
@@ -178,10 +182,10 @@ impl Ownership {
         }
     }
 
-    async fn take_up(&self, epoch: Epoch) -> Result<(), StartError> {
-        tracing::info!(epoch = epoch.number, "this host serves the workspace");
+    async fn take_up(&self, owned: &Owned) -> Result<(), StartError> {
+        tracing::info!(epoch = owned.epoch.number, "this host serves the workspace");
         let storage = Storage::of(&self.context.config)?;
-        let serving = self.context.serve(storage, Some(epoch)).await?;
+        let serving = self.context.serve(storage, Some(owned.clone())).await?;
         self.open(serving);
         Ok(())
     }
@@ -231,7 +235,7 @@ impl Ownership {
         cluster.tell_others().await;
         let mut view = membership.view();
         let taken = tokio::time::timeout(HAND_OVER, async {
-            while !view.borrow_and_update().is_anothers() {
+            while view.borrow_and_update().other_owner(Tenant::OWN).is_none() {
                 membership.look();
                 let _ = tokio::time::timeout(SOON, view.changed()).await;
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use chorus_core::model::ids::Timestamp;
-use chorus_store::membership::Epoch;
+use chorus_store::membership::{Epoch, Owned};
 use chorus_store::{Readers, Writer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -63,10 +63,11 @@ impl HostContext {
     pub(super) async fn serve(
         &self,
         storage: Storage,
-        epoch: Option<Epoch>,
+        owned: Option<Owned>,
     ) -> Result<Arc<Serving>, StartError> {
         let config = &self.config;
-        let (engine, pending) = Engine::start(self, storage, epoch)?;
+        let epoch = owned.as_ref().map(|owned| owned.epoch);
+        let (engine, pending) = Engine::start(self, storage, owned)?;
         let app = &engine.app;
         let digest = &config.settings.digest;
         let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);

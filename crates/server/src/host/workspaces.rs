@@ -1,9 +1,12 @@
-//! Workspaces beside the host's own: how each is opened, from its own folder and below its own address.
+//! Workspaces beside the host's own: how each is opened, below its own address.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chorus_core::model::workspace_name::WorkspaceName;
-use chorus_store::catalog::{Catalog, Entry, folder_of};
+use chorus_store::Connections;
+use chorus_store::catalog::Catalog;
+use chorus_store::postgres::Address;
 use chorus_store::sqlite::Folder;
 use futures_util::FutureExt;
 
@@ -11,12 +14,11 @@ use super::StartError;
 use super::checked::Storage;
 use super::context::{HostContext, Reached};
 use super::serving::Serving;
-use crate::auth::SignInLinks;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, KeysOf};
 use crate::config::{Config, Settings};
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
-use crate::workspaces::{Keeping, PREFIX, Served, Workspaces};
+use crate::workspaces::{Keeping, Opening, PREFIX, Served, Workspaces};
 
 /// What a host has for all its workspaces.
 #[derive(Clone)]
@@ -27,63 +29,80 @@ pub(super) struct Common {
     pub(super) traces: Arc<Traces>,
 }
 
-/// The workspaces of a host on a folder. One on a database has none.
-pub(super) fn of(common: &Common) -> Result<Option<Arc<Workspaces>>, StartError> {
+/// The workspaces beside the own one of a host.
+pub(super) fn of(
+    common: &Common,
+    database: Option<&Arc<Address>>,
+    cluster: &Arc<Cluster>,
+) -> Result<Arc<Workspaces>, StartError> {
     let Common { config, metrics, .. } = common;
-    if config.database.is_some() {
-        return Ok(None);
-    }
-    let catalog = Catalog::open(&config.data, config.clock.now());
-    let catalog = catalog.map_err(StartError::Workspaces)?;
+    let catalog = match database {
+        None => Catalog::open(&config.data, config.clock.now()).map_err(StartError::Workspaces)?,
+        Some(address) => Catalog::shared(&config.data, address),
+    };
     let settings = &config.settings.workspaces;
     let keeping = Keeping { open: settings.open, idle: settings.idle.0, grace: settings.grace.0 };
+    let connections = database.map(|address| Connections::of(address, config.sync));
     let common = common.clone();
-    let open = move |entry: Entry, links: Arc<SignInLinks>| {
-        let common = common.clone();
+    let open = move |opening: Opening| {
+        let (common, connections) = (common.clone(), connections.clone());
         async move {
             // Opening reads and writes files, which nobody else is to wait for.
             let runtime = tokio::runtime::Handle::current();
-            let opened =
-                tokio::task::spawn_blocking(move || runtime.block_on(open(&common, &entry, links)));
+            let open = move || runtime.block_on(open(&common, connections, opening));
+            let opened = tokio::task::spawn_blocking(open);
             let served = opened.await.map_err(|_| "opening it panicked".to_owned())?;
             served.map(|served| served as Arc<dyn Served>).map_err(|why| why.to_string())
         }
         .boxed()
     };
     let (clock, metrics) = (config.clock.clone(), metrics.clone());
-    Ok(Some(Arc::new(Workspaces::new(catalog, clock, keeping, metrics, Box::new(open)))))
+    let cluster = cluster.clone();
+    Ok(Arc::new(Workspaces::new(catalog, cluster, clock, keeping, metrics, Box::new(open))))
 }
 
 async fn open(
     common: &Common,
-    entry: &Entry,
-    links: Arc<SignInLinks>,
+    connections: Option<Connections>,
+    opening: Opening,
 ) -> Result<Arc<Serving>, StartError> {
-    let context = common.of_workspace(&entry.name, links);
-    let data = &context.config.data;
-    if entry.is_made && !Folder::database_in(data).exists() {
+    let Opening { entry, folder, links, owned } = opening;
+    if owned.is_none() && entry.is_made && !Folder::database_in(&folder).exists() {
         let why = format!(
             "its folder {} or the database in it is gone; put it back, or delete the workspace",
-            data.display()
+            folder.display()
         );
         return Err(StartError::Lost(why));
     }
+    let context = HostContext {
+        links,
+        connections,
+        may_begin: !entry.is_made,
+        ..common.of_workspace(&entry.name, folder)
+    };
     let storage = Storage::of(&context.config)?;
-    context.serve(storage, None).await
+    context.serve(storage, owned).await
 }
 
 impl Common {
     /// The same for one of its workspaces. What is said of who may sign in holds for the host's own workspace alone.
-    fn of_workspace(&self, name: &WorkspaceName, links: Arc<SignInLinks>) -> HostContext {
+    fn of_workspace(&self, name: &WorkspaceName, data: PathBuf) -> HostContext {
         let below = |url: &str| format!("{url}{PREFIX}{name}");
         let Self { config, reached, metrics, traces } = self.clone();
         let mut settings = Settings { issuers: Default::default(), ..config.settings };
         if let Some(folder) = &mut settings.retention.archive_dir {
             folder.push(&**name);
         }
+        // Hosts of one database have the same keys, and for all workspaces: what is signed names its workspace.
+        let (keys, keys_of) = match config.database {
+            None => (None, KeysOf::Itself),
+            Some(_) => {
+                (Some(config.keys.unwrap_or_else(|| config.data.join("keys"))), KeysOf::Hosts)
+            }
+        };
         let config = Config {
-            data: folder_of(&config.data, name),
-            keys: None,
+            data,
+            keys,
             public_url: config.public_url.as_deref().map(|url| below(url.trim_end_matches('/'))),
             workspace: name.to_string(),
             settings,
@@ -93,13 +112,15 @@ impl Common {
             Reached { addr: reached.addr, url: below(&reached.url), local: below(&reached.local) };
         HostContext {
             config,
-            cluster: Arc::new(Cluster::single()),
+            cluster: Arc::new(Cluster::single(keys_of)),
             reached,
             metrics,
             traces,
             folder: None,
-            links,
+            links: Arc::default(),
             workspaces: None,
+            connections: None,
+            may_begin: true,
         }
     }
 }

@@ -192,7 +192,7 @@ services! {
     }
     tokens: TokenService {
         services: audit, commands;
-        shared: auth, clock, cluster, connections, directory, id_generator, feed;
+        shared: auth, clock, cluster, connections, directory, id_generator, feed, workspaces;
         new: rotating;
     }
     members: MemberService {

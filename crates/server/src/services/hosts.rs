@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Timestamp;
+use chorus_store::Tenant;
 use chorus_wire::rest::hosts::{HostInfo, Hosts};
 
 use super::audit::may_audit;
@@ -29,11 +30,13 @@ impl HostService {
             };
             return Ok(Hosts { hosts: vec![alone], epoch: None });
         };
-        let owner = view.owner().map(|owner| owner.id.clone());
+        let owner = view.owner(Tenant::OWN).map(|owner| owner.id.clone());
+        let epoch = view.owners.get(&Tenant::OWN).map(|owner| owner.epoch);
         // A program that serves nobody is no host.
-        let hosts = view.hosts.into_iter().filter(|host| !host.peer.is_empty());
+        let hosts = view.hosts.iter().filter(|host| !host.peer.is_empty()).cloned();
         let shown = hosts.map(|host| HostInfo {
             owner: owner.as_ref() == Some(&host.id),
+            workspaces: Some(view.owned_by(&host.id) as u64),
             id: Some(host.id),
             url: host.url,
             peer: Some(host.peer),
@@ -41,7 +44,6 @@ impl HostService {
             since: Some(Timestamp(host.joined_at).into()),
             lease_ms: Some(u64::try_from(host.left).unwrap_or(0)),
         });
-        let epoch = view.owner.map(|owner| owner.epoch);
         Ok(Hosts { hosts: shown.collect(), epoch })
     }
 }

@@ -24,10 +24,11 @@ use super::clock::HostClock;
 use super::commands::Commands;
 use super::{IdGenerator, ids};
 use crate::auth::{Auth, Caller, Issued, LONGEST_TTL_S, Parent, SKEW_MS, Use};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, KeysOf};
 use crate::dispatch::connections::Connections;
 use crate::dispatch::feed::Feed;
 use crate::view;
+use crate::workspaces::Workspaces;
 
 /// A day: long enough for a run, short enough to be lost.
 const TTL_S: u64 = 24 * 3600;
@@ -56,6 +57,8 @@ pub(crate) struct TokenService {
     pub(super) feed: Arc<Feed>,
     pub(super) rotating: tokio::sync::RwLock<()>,
     pub(super) cluster: Arc<Cluster>,
+    /// Those that go by the same keys, if hosts share a database.
+    pub(super) workspaces: Option<Arc<Workspaces>>,
 }
 
 impl TokenService {
@@ -177,12 +180,22 @@ impl TokenService {
     /// they end, if they are in the list; turns and callbacks of the one before have ended.
     pub(crate) async fn rotate_key(&self, caller: &Caller) -> Result<RotatedKey, Refusal> {
         self.audit.may_operate(caller, Action::RotateKey, "")?;
+        if self.cluster.keys() == KeysOf::Hosts {
+            let why = "this workspace goes by its host's keys, which an operator of the host's own workspace exchanges";
+            return Err(Refusal::new(Code::Conflict, why));
+        }
         let _nothing_is_signed = self.rotating.write().await;
         let (now, kid) = (self.clock.now(), self.auth.kid());
         let last = {
             let directory = self.directory.load();
             let signed = directory.issued.values().filter(|token| token.kid == kid);
             signed.map(|token| token.expires).max().unwrap_or(now)
+        };
+        // Other workspaces that go by these keys have tokens of their own.
+        let shared = self.workspaces.as_ref().filter(|_| self.cluster.view().is_some());
+        let last = match shared {
+            Some(_) => last.max(now.plus(i64::try_from(LONGEST_TTL_S).unwrap_or(i64::MAX) * 1_000)),
+            None => last,
         };
         let failed = |why: String| Refusal::new(Code::Unavailable, why);
         let rotation = self.auth.rotation(last.plus(SKEW_MS), now);
@@ -197,6 +210,10 @@ impl TokenService {
         }
         let kept = self.auth.rotate(rotation);
         kept.map_err(|e| failed(format!("the new key could not be kept: {e}")))?;
+        if let Some(workspaces) = shared {
+            // They are opened again with the new keys.
+            workspaces.close_all().await;
+        }
         // Before anything that can break off: who works on something goes on with another token.
         let offered = self.commands.submit(By::host(), deliveries::OfferAgain);
         let kid = self.auth.kid();

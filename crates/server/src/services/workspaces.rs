@@ -27,14 +27,13 @@ impl WorkspaceService {
         }
         caller.must_not_be_a_turn()?;
         self.workspaces.as_deref().ok_or_else(|| {
-            let why = "workspaces are made and run at the host's own one, and only where that is a folder: here it is in \
-                PostgreSQL, or this is not the host's own";
+            let why = "workspaces are made and run at the host's own one, and this is another";
             Refusal::new(Code::Conflict, why)
         })
     }
 
     /// `GET /v1/workspaces`.
-    pub(crate) fn list(
+    pub(crate) async fn list(
         &self,
         caller: &Caller,
         after: &str,
@@ -45,7 +44,7 @@ impl WorkspaceService {
         if !(1..=LARGEST_PAGE).contains(&limit) {
             return Err(Refusal::invalid(format!("limit is from 1 to {LARGEST_PAGE}")));
         }
-        let mut told = all.list(after, limit + 1)?;
+        let mut told = all.list(after, limit + 1).await?;
         let has_more = told.len() > limit;
         told.truncate(limit);
         let workspaces = told.into_iter().map(|told| self.shown(told)).collect();
@@ -78,8 +77,8 @@ impl WorkspaceService {
     }
 
     /// `POST /v1/workspaces/{name}/resume`.
-    pub(crate) fn resume(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
-        Ok(self.shown(self.of(caller)?.resume(name)?))
+    pub(crate) async fn resume(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
+        Ok(self.shown(self.of(caller)?.resume(name).await?))
     }
 
     /// `DELETE /v1/workspaces/{name}`.
@@ -87,7 +86,7 @@ impl WorkspaceService {
         Ok(self.shown(self.of(caller)?.delete(name).await?))
     }
 
-    fn shown(&self, Told { entry, is_open, trouble }: Told) -> Workspace {
+    fn shown(&self, Told { entry, is_open, trouble, host }: Told) -> Workspace {
         Workspace {
             url: format!("{}{PREFIX}{}", self.public_url, entry.name),
             name: entry.name.to_string(),
@@ -96,6 +95,7 @@ impl WorkspaceService {
             removed_at: entry.removal_at.map(Into::into),
             open: is_open,
             trouble,
+            host,
         }
     }
 }

@@ -4,31 +4,29 @@
 //! Who asks how this host does is answered at once.
 
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::code;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use futures_util::future::BoxFuture;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::below::{self, named};
 use super::browser::Browser;
 use super::guard::Hosts;
 use super::refused::Refused;
 use crate::cluster::forward::{Forward, Sent};
-use crate::cluster::{Cluster, Location};
+use crate::cluster::{Cluster, Local, Location, Peer};
 use crate::telemetry::Metrics;
-use crate::workspaces::{Entered, PREFIX, Workspaces};
+use crate::workspaces::{Entered, PREFIX, Way, Workspaces};
 
 /// How long a request waits for the workspace to have an owner: longer than a lease and a start.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -70,7 +68,8 @@ async fn enter(State(gateway): State<Arc<Gateway>>, request: Request) -> Respons
         return gateway.below(request).await;
     }
     if let Some(name) = asked_after(request.uri()) {
-        return gateway.ready(&name, &request);
+        let let_in = gateway.hosts.check(request.uri(), request.headers());
+        return gateway.ready(&name, let_in).await;
     }
     let place = gateway.cluster.place().borrow().clone();
     match place {
@@ -102,48 +101,76 @@ impl Gateway {
         if let Err(refusal) = self.hosts.check(request.uri(), request.headers()) {
             return Refused::from(refusal).into_response();
         }
+        let patience = if looks { Patience::LOOKS } else { Patience::ANSWERS };
+        match self.on_its_way(request, &Target::Own, patience).await {
+            Ok(response) => response,
+            Err(refusal) if looks => {
+                let body = format!("not ready: {}\n", refusal.message);
+                (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+            }
+            Err(refusal) => unavailable(refusal),
+        }
+    }
+
+    /// Has a request answered here, or by the host that owns its workspace. While none does, it waits.
+    async fn on_its_way(
+        &self,
+        request: Request,
+        target: &Target<'_>,
+        patience: Patience,
+    ) -> Result<Response, Refusal> {
         let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|from| from.0);
         let from = from.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
         let mut place = self.cluster.place();
-        let until = Instant::now() + if looks { Duration::ZERO } else { PATIENCE };
+        let until = Instant::now() + patience.waits;
+        let moved_on = || Refusal::new(Code::Unavailable, MOVED);
         let mut unsent = Some(request);
-        let mut forward = None;
+        let mut forward: Option<Forward> = None;
         let mut waits = None;
         loop {
-            let now = place.borrow_and_update().clone();
-            match now {
-                Location::Here(here) if here.lease.holds() => match unsent.take() {
-                    Some(request) => return self.here(&here.router, request).await,
-                    // It was on its way to another host, which was not the owner any more.
-                    None => return self.again(forward, &here.router).await,
-                },
-                Location::Elsewhere(peer) => {
+            place.borrow_and_update();
+            let why = match self.spot(target).await? {
+                Spot::Here(here) => {
+                    // It may have been on its way to another host, which was not the owner any more.
+                    let request = unsent.take().or_else(|| forward.take().and_then(Forward::back));
+                    return here.answer(request.ok_or_else(moved_on)?).await;
+                }
+                Spot::Elsewhere(peer, moved) => {
                     if let Some(request) = unsent.take() {
                         forward = Forward::of(request, from).await;
                     }
                     let Some(forward) = &mut forward else {
-                        return Refused::from(Refusal::invalid("the body did not come"))
-                            .into_response();
+                        return Err(Refusal::invalid("the body did not come"));
                     };
-                    let within = if looks { LOOKING } else { Duration::MAX };
-                    let sent = forward.send(&self.cluster, &peer, self.stopped.clone());
-                    match timeout(within, sent).await.unwrap_or(Sent::NotDone) {
-                        Sent::Answered(response) => return response,
+                    let sent = forward.send(&self.cluster, &peer, moved, self.stopped.clone());
+                    match timeout(patience.asks, sent).await.unwrap_or(Sent::NotDone) {
+                        Sent::Answered(response) => return Ok(response),
                         Sent::NotDone => {}
-                        Sent::Spent => return unavailable(MOVED),
-                        Sent::Unknown => return unknown(),
+                        Sent::Spent => return Err(moved_on()),
+                        Sent::Unknown => return Ok(unknown()),
                     }
+                    target.forget(self.workspaces.as_deref());
+                    format!("the host at {} cannot be reached", peer.at)
                 }
-                Location::Here(_) | Location::Nowhere(_) => {}
-            }
+                Spot::Nowhere(why) => why,
+            };
             // Waiting is for another host to take over, and not for a database that is away.
-            let is_cut_off = self.cluster.view().is_none_or(|view| view.trouble.is_some());
+            let is_cut_off = match self.cluster.view() {
+                None => matches!(target, Target::Own),
+                Some(view) => view.trouble.is_some(),
+            };
             if Instant::now() >= until || is_cut_off {
-                return self.nobody(looks);
+                let why = if patience.waits.is_zero() {
+                    why
+                } else {
+                    format!("no host serves the workspace now ({why}); try again in a moment")
+                };
+                return Err(Refusal::new(Code::Unavailable, why));
             }
             if waits.is_none() {
                 let Ok(one) = self.waiting.try_acquire() else {
-                    return unavailable("too many requests wait for the workspace to have a host");
+                    let why = "too many requests wait for the workspace to have a host";
+                    return Err(Refusal::new(Code::Unavailable, why));
                 };
                 waits = Some(one);
             }
@@ -151,13 +178,39 @@ impl Gateway {
         }
     }
 
+    /// Where the workspace is that a request is for.
+    async fn spot(&self, target: &Target<'_>) -> Result<Spot, Refusal> {
+        let Target::Below(workspaces, name) = target else {
+            let now = self.cluster.place().borrow().clone();
+            return Ok(match now {
+                Location::Here(here) if here.lease.holds() => Spot::Here(Here::Own(here)),
+                Location::Elsewhere(peer) => {
+                    let moved = self.cluster.moved(&peer);
+                    Spot::Elsewhere(peer, moved)
+                }
+                Location::Here(_) | Location::Nowhere(_) => {
+                    Spot::Nowhere(self.cluster.why_nowhere())
+                }
+            });
+        };
+        Ok(match workspaces.way(name, false).await? {
+            Way::Here(entered) => Spot::Here(Here::Below(entered)),
+            Way::Elsewhere(peer, key) => {
+                let moved = self.cluster.lost(&peer, key);
+                Spot::Elsewhere(peer, moved)
+            }
+            Way::Nowhere(refusal) => Spot::Nowhere(refusal.message),
+        })
+    }
+
     /// How one workspace does, whatever the others do.
-    fn ready(&self, name: &str, request: &Request) -> Response {
-        let ready = self.hosts.check(request.uri(), request.headers()).and_then(|()| {
-            let workspaces = self.workspaces.as_ref().ok_or_else(only_one)?;
-            workspaces.ready(name)
-        });
-        match ready {
+    async fn ready(&self, name: &str, let_in: Result<(), Refusal>) -> Response {
+        let ready = async {
+            let_in?;
+            let workspaces = self.workspaces.as_ref().ok_or_else(only_own)?;
+            workspaces.ready(name).await
+        };
+        match ready.await {
             Ok(()) => "ready\n".into_response(),
             Err(refusal) => {
                 let status = code::status(refusal.code);
@@ -172,15 +225,15 @@ impl Gateway {
     async fn below(&self, request: Request) -> Response {
         let mut response = match self.sent_below(request).await {
             Ok(response) => return response,
-            Err(refusal) => Refused::from(refusal).into_response(),
+            Err(refusal) => unavailable(refusal),
         };
         self.browser.tell(response.headers_mut());
         response
     }
 
-    async fn sent_below(&self, mut request: Request) -> Result<Response, Refusal> {
+    async fn sent_below(&self, request: Request) -> Result<Response, Refusal> {
         self.hosts.check(request.uri(), request.headers())?;
-        let workspaces = self.workspaces.as_ref().ok_or_else(only_one)?;
+        let workspaces = self.workspaces.as_ref().ok_or_else(only_own)?;
         let (name, rest) = named(request.uri())?;
         if rest.path() == "/healthz" {
             // It asks whether the process answers, and opens nothing.
@@ -190,43 +243,64 @@ impl Gateway {
             let why = "what is counted is the host's, at its own /metrics";
             return Err(Refusal::new(Code::NotFound, why));
         }
-        let entered = workspaces.enter(&name).await?;
-        *request.uri_mut() = rest;
-        let Ok(mut response) =
-            TowerToHyperService::new(entered.served.router()).call(request).await;
-        // Its own paths begin at its address.
-        let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok());
-        if let Some(to) = to.filter(|to| to.starts_with('/'))
-            && let Ok(to) = HeaderValue::from_str(&format!("{PREFIX}{name}{to}"))
-        {
-            response.headers_mut().insert(header::LOCATION, to);
-        }
-        // It is used as long as the answer is under way.
-        Ok(response.map(|body| Body::new(WhileEntered { body, _entered: entered })))
+        self.on_its_way(request, &Target::Below(workspaces, &name), Patience::ANSWERS).await
     }
+}
 
-    async fn here(&self, router: &Router, request: Request) -> Response {
-        let Ok(response) = TowerToHyperService::new(router.clone()).call(request).await;
-        response
-    }
+/// The workspace that a request is for.
+enum Target<'a> {
+    /// The hosts' own.
+    Own,
+    Below(&'a Arc<Workspaces>, &'a str),
+}
 
-    /// This host has become the owner while the request was on its way to another.
-    async fn again(&self, forward: Option<Forward>, router: &Router) -> Response {
-        match forward.and_then(Forward::back) {
-            Some(request) => self.here(router, request).await,
-            None => unavailable(MOVED),
+impl Target<'_> {
+    /// It was not where it was thought to be.
+    fn forget(&self, workspaces: Option<&Workspaces>) {
+        if let (Self::Below(_, name), Some(workspaces)) = (self, workspaces) {
+            workspaces.forget_key(name);
         }
     }
+}
 
-    /// Nobody serves the workspace, and why.
-    fn nobody(&self, looks: bool) -> Response {
-        let why = self.cluster.why_nowhere();
-        if looks {
-            let body = format!("not ready: {why}\n");
-            return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+/// Where a workspace is served.
+enum Spot {
+    Here(Here),
+    /// Elsewhere, and what ends when it is there no more.
+    Elsewhere(Arc<Peer>, BoxFuture<'static, ()>),
+    /// Nowhere, and why.
+    Nowhere(String),
+}
+
+enum Here {
+    Own(Arc<Local>),
+    Below(Entered),
+}
+
+impl Here {
+    async fn answer(self, request: Request) -> Result<Response, Refusal> {
+        match self {
+            Self::Own(here) => {
+                let Ok(response) =
+                    TowerToHyperService::new(here.router.clone()).call(request).await;
+                Ok(response)
+            }
+            Self::Below(entered) => below::serve(entered, request).await,
         }
-        unavailable(&format!("no host serves the workspace now ({why}); try again in a moment"))
     }
+}
+
+/// How long a request waits for its workspace to have an owner, and for the owner to answer.
+#[derive(Clone, Copy)]
+struct Patience {
+    waits: Duration,
+    asks: Duration,
+}
+
+impl Patience {
+    const ANSWERS: Self = Self { waits: PATIENCE, asks: Duration::MAX };
+    /// Whoever asks how a host does is answered at once.
+    const LOOKS: Self = Self { waits: Duration::ZERO, asks: LOOKING };
 }
 
 fn unknown() -> Response {
@@ -238,15 +312,17 @@ fn unknown() -> Response {
     Refused::from(refusal).into_response()
 }
 
-fn unavailable(why: &str) -> Response {
-    let mut response = Refused::from(Refusal::new(Code::Unavailable, why)).into_response();
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+fn unavailable(refusal: Refusal) -> Response {
+    let retries = refusal.code == Code::Unavailable;
+    let mut response = Refused::from(refusal).into_response();
+    if retries {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     response
 }
 
-fn only_one() -> Refusal {
-    let why = "a host on PostgreSQL has one workspace; one on a folder can have more";
-    Refusal::new(Code::NotFound, why)
+fn only_own() -> Refusal {
+    Refusal::new(Code::NotFound, "this host has no workspaces beside its own")
 }
 
 /// The workspace that `/readyz?workspace=` asks about.
@@ -254,41 +330,4 @@ fn asked_after(uri: &Uri) -> Option<String> {
     let query = uri.query().filter(|_| uri.path() == "/readyz")?;
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).ok()?;
     pairs.into_iter().find(|(key, _)| key == "workspace").map(|(_, name)| name)
-}
-
-/// The workspace that a path names, and what comes after its name.
-fn named(uri: &Uri) -> Result<(String, Uri), Refusal> {
-    let path = uri.path_and_query().map_or("", |path| path.as_str());
-    let path = path.strip_prefix(PREFIX).unwrap_or(path);
-    let end = path.find(['/', '?']).unwrap_or(path.len());
-    let (name, rest) = path.split_at(end);
-    let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
-    let rest = rest.parse().map_err(|_| Refusal::invalid("this is no path"))?;
-    Ok((name.to_owned(), rest))
-}
-
-/// The body of an answer, with what keeps its workspace open.
-struct WhileEntered {
-    body: Body,
-    _entered: Entered,
-}
-
-impl HttpBody for WhileEntered {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

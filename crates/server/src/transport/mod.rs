@@ -3,6 +3,7 @@
 
 mod admin;
 mod app;
+mod below;
 mod browser;
 mod c2a;
 mod cookie;

@@ -6,14 +6,16 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::catalog::{Added, Entry, State};
+use futures_util::future::join_all;
 
-use super::{Now, Told, Workspaces, unreadable};
-use crate::cluster::Access;
+use super::{Now, Told, Workspaces};
+use crate::cluster::{Access, Peer};
 
 impl Workspaces {
     /// Which workspaces there are after a name.
-    pub(crate) fn list(&self, after: &str, limit: usize) -> Result<Vec<Told>, Refusal> {
-        let entries = self.catalog.list(after, limit).map_err(unreadable)?;
+    pub(crate) async fn list(&self, after: &str, limit: usize) -> Result<Vec<Told>, Refusal> {
+        let after = after.to_owned();
+        let entries = self.ask(move |catalog| catalog.list(&after, limit)).await?;
         Ok(entries.into_iter().map(|entry| self.told(entry)).collect())
     }
 
@@ -23,30 +25,22 @@ impl Workspaces {
         // One that is being opened or closed is neither.
         if let Some(now) = slot.as_ref().and_then(|slot| slot.now.try_lock().ok()) {
             match &*now {
-                Now::Open(served) => (is_open, trouble) = (true, served.trouble()),
+                Now::Open(held) => (is_open, trouble) = (true, held.served.trouble()),
                 Now::Closed | Now::Failed(_) => {}
             }
         }
-        Told { entry, is_open, trouble }
+        let host = self.cluster.view().and_then(|view| Some(view.owner(entry.key)?.id.clone()));
+        Told { is_open: is_open || host.is_some(), entry, trouble, host }
     }
 
     /// Makes a workspace; with how its operator gets in.
     pub(crate) async fn create(&self, name: &str) -> Result<(Told, Access), Refusal> {
         let name = WorkspaceName::parse(name)?;
-        let folder = self.catalog.folder(&name);
-        if self.catalog.find(&name).map_err(unreadable)?.is_none()
-            && folder.symlink_metadata().is_ok()
-        {
-            let why = format!(
-                "there is a folder of this name where workspaces are kept already; the host takes it in when it starts, \
-                 or move it away: {}",
-                folder.display()
-            );
-            return Err(Refusal::new(Code::Conflict, why));
-        }
-        match self.catalog.add(&name, self.clock.now()).map_err(unreadable)? {
+        self.must_have_no_folder(&name).await?;
+        let (of, now) = (name.clone(), self.clock.now());
+        match self.ask(move |catalog| catalog.add(&of, now)).await? {
             Added::New => {}
-            Added::Taken(other) if *other == *name => {
+            Added::Taken(other) if other == *name => {
                 return Err(Refusal::new(
                     Code::Conflict,
                     format!(
@@ -71,14 +65,44 @@ impl Workspaces {
         }
     }
 
+    /// Beside a file, a workspace is never made in a folder that is there already.
+    async fn must_have_no_folder(&self, name: &WorkspaceName) -> Result<(), Refusal> {
+        let of = name.clone();
+        let found = self.ask(move |catalog| catalog.unknown_folder(&of)).await?;
+        let Some(folder) = found else { return Ok(()) };
+        let why = format!(
+            "there is a folder of this name where workspaces are kept already; the host takes it in when it starts, \
+             or move it away: {}",
+            folder.display()
+        );
+        Err(Refusal::new(Code::Conflict, why))
+    }
+
     /// How the operator of a workspace gets in.
     pub(crate) async fn access(&self, name: &str) -> Result<(Told, Access), Refusal> {
-        let entered = self.enter(name).await?;
-        let Some(access) = entered.served.access().await else {
+        let entry = self.entry(name).await?;
+        let elsewhere = self.elsewhere(entry.key);
+        let access = match elsewhere {
+            Some(peer) => self.cluster.access(&peer, Some(name)).await,
+            None => self.access_here(name).await?,
+        };
+        let Some(access) = access else {
             let why = format!("the member 'operator' of {name} was removed, and nobody can run it");
             return Err(Refusal::new(Code::Conflict, why));
         };
-        Ok((self.told(self.entry(name)?), access))
+        Ok((self.told(self.entry(name).await?), access))
+    }
+
+    /// The same at this host; none where there is no operator.
+    pub(crate) async fn access_here(&self, name: &str) -> Result<Option<Access>, Refusal> {
+        let entered = self.enter(name).await?;
+        Ok(entered.served.access().await)
+    }
+
+    /// The host that owns a workspace, if it is another than this one.
+    fn elsewhere(&self, key: i64) -> Option<Peer> {
+        let view = self.cluster.view()?;
+        Peer::of(view.other_owner(key)?)
     }
 
     /// Keeps everybody out of a workspace, which stays as it is.
@@ -98,27 +122,60 @@ impl Workspaces {
         state: State,
         removal_at: Option<Timestamp>,
     ) -> Result<Told, Refusal> {
-        let entry = self.entry(name)?;
+        let entry = self.entry(name).await?;
         if entry.state != state {
-            let now = self.clock.now();
-            self.catalog.set_state(name, state, removal_at, now).map_err(unreadable)?;
+            self.set_state(name, state, removal_at).await?;
             tracing::info!(workspace = name, state = state.name(), "a workspace was shut");
         }
-        let slot = self.slots().get(&entry.name).cloned();
+        match self.elsewhere(entry.key) {
+            None => self.close_here(&entry.name).await,
+            Some(peer) => {
+                self.cluster.close(&peer, name).await;
+                self.revoke(entry.key).await;
+            }
+        }
+        Ok(self.told(self.entry(name).await?))
+    }
+
+    /// Closes a workspace that this host has open.
+    pub(crate) async fn close_here(&self, name: &WorkspaceName) {
+        let slot = self.slots().get(name).cloned();
         if let Some(slot) = slot {
             self.close(&slot, Duration::ZERO).await;
         }
-        Ok(self.told(self.entry(name)?))
+    }
+
+    /// Closes all that this host has open.
+    pub(crate) async fn close_all(&self) {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        join_all(slots.iter().map(|slot| self.close(slot, Duration::ZERO))).await;
+    }
+
+    /// Whoever was told to close it and did not writes nothing more.
+    async fn revoke(&self, key: i64) {
+        let Some(membership) = self.cluster.membership() else { return };
+        if let Ok(Err(why)) = membership.revoke(key).await {
+            tracing::warn!(%why, "a workspace could not be taken from its host");
+        }
+    }
+
+    async fn set_state(
+        &self,
+        name: &str,
+        state: State,
+        removal_at: Option<Timestamp>,
+    ) -> Result<(), Refusal> {
+        let (name, now) = (name.to_owned(), self.clock.now());
+        self.ask(move |catalog| catalog.set_state(&name, state, removal_at, now)).await
     }
 
     /// Lets everybody in again who was in before.
-    pub(crate) fn resume(&self, name: &str) -> Result<Told, Refusal> {
-        let entry = self.entry(name)?;
+    pub(crate) async fn resume(&self, name: &str) -> Result<Told, Refusal> {
+        let entry = self.entry(name).await?;
         if entry.state != State::Active {
-            let now = self.clock.now();
-            self.catalog.set_state(name, State::Active, None, now).map_err(unreadable)?;
+            self.set_state(name, State::Active, None).await?;
             tracing::info!(workspace = name, "a workspace was resumed");
         }
-        Ok(self.told(self.entry(name)?))
+        Ok(self.told(self.entry(name).await?))
     }
 }

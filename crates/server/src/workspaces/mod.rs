@@ -1,13 +1,18 @@
-//! The workspaces beside the host's own: each a data folder of its own below `/w/NAME`, opened when somebody comes to it
-//! or something is due in it, and closed when nobody uses it.
+//! The workspaces beside the host's own, below `/w/NAME`: each is opened when somebody comes to it or something is due in
+//! it, and closed when nobody uses it.
+//!
+//! Beside a file each is a data folder of its own. Hosts of one database share them: a workspace that is open is owned by
+//! the host that has it open, and [`Workspaces::way`] leads there from any host.
 //!
 //! Invariants: a workspace is opened once at a time, and nobody is let in while it is opened or closed. What fails in one
 //! concerns that one alone. One that is closed has its next time in the catalog, so that it fires then.
 
 mod manage;
 mod sweep;
+mod way;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,16 +24,18 @@ use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::Clock;
 use chorus_store::catalog::{Catalog, Entry, State};
 use chorus_store::db::Error;
+use chorus_store::membership::Owned;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+pub(crate) use way::Way;
 
 use crate::auth::SignInLinks;
-use crate::cluster::Access;
+use crate::cluster::{Access, Cluster};
 use crate::telemetry::Metrics;
 
 /// What comes before a workspace's name in a path.
-pub(crate) const PREFIX: &str = "/w/";
+pub(crate) const PREFIX: &str = crate::cluster::BELOW;
 /// How long one that could not be opened is let be.
 const REST: Duration = Duration::from_secs(5);
 /// When one that is due and could not be opened is tried again.
@@ -65,15 +72,22 @@ pub(crate) trait Served: Send + Sync {
     fn close(&self, within: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// Opens a workspace's folder, which it makes if there was none; or says why it cannot.
-pub(crate) type Open = Box<
-    dyn Fn(Entry, Arc<SignInLinks>) -> BoxFuture<'static, Result<Arc<dyn Served>, String>>
-        + Send
-        + Sync,
->;
+/// Opens a workspace, which it makes if there was none; or says why it cannot.
+pub(crate) type Open =
+    Box<dyn Fn(Opening) -> BoxFuture<'static, Result<Arc<dyn Served>, String>> + Send + Sync>;
+
+/// The workspace that is to be opened.
+pub(crate) struct Opening {
+    pub(crate) entry: Entry,
+    pub(crate) folder: PathBuf,
+    pub(crate) links: Arc<SignInLinks>,
+    /// As what this host owns it, where hosts share it.
+    pub(crate) owned: Option<Owned>,
+}
 
 pub(crate) struct Workspaces {
     catalog: Arc<Catalog>,
+    cluster: Arc<Cluster>,
     clock: Arc<dyn Clock>,
     keeping: Keeping,
     metrics: Arc<Metrics>,
@@ -84,6 +98,8 @@ pub(crate) struct Workspaces {
     links: Mutex<HashMap<WorkspaceName, Arc<SignInLinks>>>,
     /// Why those cannot be used that could not be opened when it was tried last.
     failing: Mutex<HashMap<WorkspaceName, String>>,
+    /// The keys of those that were asked for, where hosts share them.
+    keys: Mutex<HashMap<WorkspaceName, i64>>,
     opening: Semaphore,
     stopping: AtomicBool,
 }
@@ -100,9 +116,22 @@ struct Slot {
 
 enum Now {
     Closed,
-    Open(Arc<dyn Served>),
+    Open(Held),
     /// It could not be opened, and is let be until then.
     Failed(Instant),
+}
+
+/// A workspace that this host has open.
+struct Held {
+    served: Arc<dyn Served>,
+    owned: Option<Owned>,
+}
+
+/// Why nobody is let in here.
+enum NotEntered {
+    Refused(Refusal),
+    /// Another host owns it, or as many are in use as may be: somebody may be let in soon.
+    NotNow(Refusal),
 }
 
 /// A workspace that is used; it is not closed before this is dropped.
@@ -137,12 +166,15 @@ pub(crate) struct Told {
     pub(crate) is_open: bool,
     /// Why it cannot be used, if it cannot.
     pub(crate) trouble: Option<String>,
+    /// The host that owns it, where hosts share workspaces.
+    pub(crate) host: Option<String>,
 }
 
 impl Workspaces {
     /// Those of a catalog.
     pub(crate) fn new(
         catalog: Catalog,
+        cluster: Arc<Cluster>,
         clock: Arc<dyn Clock>,
         keeping: Keeping,
         metrics: Arc<Metrics>,
@@ -150,6 +182,7 @@ impl Workspaces {
     ) -> Self {
         Self {
             catalog: Arc::new(catalog),
+            cluster,
             clock,
             keeping,
             metrics,
@@ -157,28 +190,53 @@ impl Workspaces {
             slots: Mutex::default(),
             links: Mutex::default(),
             failing: Mutex::default(),
+            keys: Mutex::default(),
             opening: Semaphore::new(OPENING),
             stopping: AtomicBool::new(false),
         }
     }
 
-    /// Lets somebody into a workspace, which is opened for it if it has to be.
+    /// Asks the catalog, for which nobody else is to wait.
+    async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Catalog) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.ask_why(ask).await.map_err(unreadable)
+    }
+
+    /// As [`Self::ask`], with the database's or the disk's own words.
+    async fn ask_why<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Catalog) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let catalog = self.catalog.clone();
+        let asked = tokio::task::spawn_blocking(move || ask(&catalog)).await;
+        asked.unwrap_or_else(|_| Err(Error::Engine("asking broke off".to_owned())))
+    }
+
+    /// Lets somebody into a workspace of this host, which is opened for it if it has to be.
     pub(crate) async fn enter(&self, name: &str) -> Result<Entered, Refusal> {
-        let slot = self.slot(name)?;
+        self.let_in(name).await.map_err(|why| match why {
+            NotEntered::Refused(refusal) | NotEntered::NotNow(refusal) => refusal,
+        })
+    }
+
+    async fn let_in(&self, name: &str) -> Result<Entered, NotEntered> {
+        let slot = self.slot(name).await.map_err(NotEntered::Refused)?;
         let entered = self.enter_slot(&slot).await;
         match entered {
             // The slot goes on to count whoever is in it.
             Ok(served) => Ok(Entered { served, slot }),
-            Err(refusal) => {
+            Err(why) => {
                 slot.leave();
                 self.forget(&slot);
-                Err(refusal)
+                Err(why)
             }
         }
     }
 
     /// The slot of a workspace that may be used, with its caller counted.
-    fn slot(&self, name: &str) -> Result<Arc<Slot>, Refusal> {
+    async fn slot(&self, name: &str) -> Result<Arc<Slot>, Refusal> {
         if self.stopping.load(Ordering::SeqCst) {
             return Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"));
         }
@@ -190,7 +248,7 @@ impl Workspaces {
         if let Some(slot) = self.slots().get(&name) {
             return Ok(count(slot));
         }
-        self.must_be_active(&name)?;
+        self.must_be_active(&name).await?;
         let fresh = || {
             Arc::new(Slot {
                 name: name.clone(),
@@ -202,19 +260,20 @@ impl Workspaces {
         Ok(count(self.slots().entry(name.clone()).or_insert_with(fresh)))
     }
 
-    async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, Refusal> {
+    async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, NotEntered> {
         let mut now = slot.now.lock().await;
-        let unavailable = || unavailable(&slot.name);
+        let unavailable = || NotEntered::Refused(unavailable(&slot.name));
         match &*now {
-            Now::Open(served) => match served.ended() {
-                None => return Ok(served.clone()),
+            Now::Open(held) if self.is_lost(held) => self.let_go(slot, &mut now).await,
+            Now::Open(held) => match held.served.ended() {
+                None if held.owned.as_ref().is_none_or(|owned| owned.lease.holds()) => {
+                    return Ok(held.served.clone());
+                }
+                None => return Err(not_now("this host could not renew its lease")),
                 Some(why) => {
                     tracing::error!(workspace = %slot.name, why, "a workspace has ended by itself");
-                    let served = served.clone();
-                    served.close(Duration::ZERO).await;
-                    self.set_due(&slot.name, self.clock.now().plus(TRIED_AGAIN_MS));
-                    self.fails(&slot.name, why);
-                    *now = Now::Failed(Instant::now() + REST);
+                    self.close_now(slot, &mut now, Duration::ZERO).await;
+                    self.failed(slot, &mut now, why).await;
                     return Err(unavailable());
                 }
             },
@@ -222,41 +281,52 @@ impl Workspaces {
             Now::Closed | Now::Failed(..) => {}
         }
         // It may have been suspended or deleted while this one waited.
-        let entry = self.must_be_active(&slot.name)?;
+        let entry = self.must_be_active(&slot.name).await.map_err(NotEntered::Refused)?;
         self.make_room(&slot.name).await?;
         let Ok(_place) = self.opening.acquire().await else {
             return Err(unavailable());
         };
-        match self.opened(entry).await {
+        let owned = self.take(entry.key).await?;
+        match self.opened(entry, owned.clone()).await {
             Ok(served) => {
                 self.failing().remove(&slot.name);
-                *now = Now::Open(served.clone());
+                *now = Now::Open(Held { served: served.clone(), owned });
                 Ok(served)
             }
             Err(why) => {
                 tracing::error!(workspace = %slot.name, why, "a workspace cannot be opened");
-                self.set_due(&slot.name, self.clock.now().plus(TRIED_AGAIN_MS));
-                self.fails(&slot.name, why);
-                *now = Now::Failed(Instant::now() + REST);
+                self.failed(slot, &mut now, why).await;
+                self.release(owned).await;
                 Err(unavailable())
             }
         }
     }
 
+    /// It is let be for a moment, and tried again later.
+    async fn failed(&self, slot: &Slot, now: &mut Now, why: String) {
+        self.set_due(&slot.name, self.clock.now().plus(TRIED_AGAIN_MS)).await;
+        self.failing().insert(slot.name.clone(), why);
+        *now = Now::Failed(Instant::now() + REST);
+    }
+
     /// Opens it. From before that until it is closed the catalog says so, so that it is looked at after a crash.
-    async fn opened(&self, entry: Entry) -> Result<Arc<dyn Served>, String> {
+    async fn opened(&self, entry: Entry, owned: Option<Owned>) -> Result<Arc<dyn Served>, String> {
         let (name, is_made) = (entry.name.clone(), entry.is_made);
-        self.catalog.set_open(&name).map_err(|why| why.to_string())?;
+        let of = name.clone();
+        let set = self.ask(move |catalog| catalog.set_open(&of)).await;
+        set.map_err(|why| why.message)?;
         let links = self.links().entry(name.clone()).or_default().clone();
-        let served = (self.open)(entry, links).await?;
+        let folder = self.catalog.folder(&entry);
+        let served = (self.open)(Opening { entry, folder, links, owned }).await?;
         if !is_made {
-            self.catalog.set_made(&name).map_err(|why| why.to_string())?;
+            let set = self.ask(move |catalog| catalog.set_made(&name)).await;
+            set.map_err(|why| why.message)?;
         }
         Ok(served)
     }
 
-    fn must_be_active(&self, name: &WorkspaceName) -> Result<Entry, Refusal> {
-        let entry = self.entry(name)?;
+    async fn must_be_active(&self, name: &WorkspaceName) -> Result<Entry, Refusal> {
+        let entry = self.entry(name).await?;
         match entry.state {
             State::Active => Ok(entry),
             State::Suspended => {
@@ -269,8 +339,9 @@ impl Workspaces {
         }
     }
 
-    fn entry(&self, name: &str) -> Result<Entry, Refusal> {
-        self.catalog.find(name).map_err(unreadable)?.ok_or_else(|| no_such(name))
+    async fn entry(&self, name: &str) -> Result<Entry, Refusal> {
+        let of = name.to_owned();
+        self.ask(move |catalog| catalog.find(&of)).await?.ok_or_else(|| no_such(name))
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<WorkspaceName, Arc<Slot>>> {
@@ -294,17 +365,18 @@ impl Workspaces {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn keys(&self) -> MutexGuard<'_, HashMap<WorkspaceName, i64>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn failing(&self) -> MutexGuard<'_, HashMap<WorkspaceName, String>> {
         self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fails(&self, name: &WorkspaceName, why: String) {
-        self.failing().insert(name.clone(), why);
-    }
-
-    fn set_due(&self, name: &str, at: Timestamp) {
-        if let Err(why) = self.catalog.set_due(name, at) {
-            tracing::error!(workspace = name, %why, "it could not be kept when a workspace is due");
+    async fn set_due(&self, name: &WorkspaceName, at: Timestamp) {
+        let of = name.clone();
+        if let Err(why) = self.ask(move |catalog| catalog.set_due(&of, at)).await {
+            tracing::error!(workspace = %name, why = why.message, "it could not be kept when a workspace is due");
         }
     }
 
@@ -317,11 +389,13 @@ impl Workspaces {
     }
 
     async fn close_now(&self, slot: &Slot, now: &mut Now, within: Duration) {
-        let Now::Open(served) = std::mem::replace(now, Now::Closed) else { return };
+        let Now::Open(Held { served, owned }) = std::mem::replace(now, Now::Closed) else { return };
         let soon = self.clock.now().plus(LOOKED_AT_MS);
         let due = served.next_due().map_or(soon, |due| due.min(soon));
         served.close(within).await;
-        self.set_due(&slot.name, due);
+        // Before another host can have it.
+        self.set_due(&slot.name, due).await;
+        self.release(owned).await;
     }
 
     /// The host stops: closes all of them.
@@ -329,12 +403,15 @@ impl Workspaces {
         self.stopping.store(true, Ordering::SeqCst);
         let slots: Vec<_> = self.slots().values().cloned().collect();
         join_all(slots.iter().map(|slot| self.close(slot, within))).await;
+        if !slots.is_empty() {
+            self.cluster.tell_others().await;
+        }
     }
 
     /// Whether a workspace takes work, for `/readyz`; one that is closed is opened when somebody comes.
-    pub(crate) fn ready(&self, name: &str) -> Result<(), Refusal> {
+    pub(crate) async fn ready(&self, name: &str) -> Result<(), Refusal> {
         let name = WorkspaceName::parse(name).map_err(|_| no_such(name))?;
-        match self.told(self.must_be_active(&name)?).trouble {
+        match self.told(self.must_be_active(&name).await?).trouble {
             Some(_) => Err(unavailable(&name)),
             None => Ok(()),
         }
@@ -344,6 +421,10 @@ impl Workspaces {
 fn no_such(name: &str) -> Refusal {
     let shown: String = name.chars().take(60).collect();
     Refusal::new(Code::NotFound, format!("this host has no workspace {shown:?}"))
+}
+
+fn not_now(why: &str) -> NotEntered {
+    NotEntered::NotNow(Refusal::new(Code::Unavailable, why))
 }
 
 /// What is wrong names files of the host, and is for whoever runs it.

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::catalog::State;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Now, Slot, Workspaces};
+use super::{Held, NotEntered, Now, Slot, Workspaces, not_now};
+use crate::placement::{self, Candidate};
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(1);
@@ -31,17 +31,59 @@ impl Workspaces {
 
     async fn look(&self) {
         let now = self.clock.now();
-        match self.catalog.due(now, AT_ONCE) {
+        match self.ask(move |catalog| catalog.due(now, AT_ONCE)).await {
             Ok(due) => self.open_due(due).await,
-            Err(why) => tracing::error!(%why, "it could not be read which workspaces are due"),
+            Err(why) => {
+                tracing::error!(why = why.message, "it could not be read which workspaces are due");
+            }
         }
+        self.look_at_hosts().await;
         self.close_unused().await;
         self.forget_links();
         self.count();
-        match self.catalog.to_remove(now, AT_ONCE) {
+        match self.ask(move |catalog| catalog.to_remove(now, AT_ONCE)).await {
             Ok(names) => self.remove_all(names).await,
             Err(why) => {
-                tracing::error!(%why, "it could not be read which workspaces are to be removed")
+                let why = why.message;
+                tracing::error!(why, "it could not be read which workspaces are to be removed");
+            }
+        }
+    }
+
+    /// Where hosts share workspaces: lets go of what is another's, opens what a lost host had open, and gives up one
+    /// workspace if this host has more than its share.
+    async fn look_at_hosts(&self) {
+        let Some(view) = self.cluster.view() else { return };
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        for slot in &slots {
+            let Ok(mut now) = slot.now.try_lock() else { continue };
+            if matches!(&*now, Now::Open(held) if self.is_lost(held)) {
+                self.let_go(slot, &mut now).await;
+                drop(now);
+                self.forget(slot);
+            }
+        }
+        let orphans: Vec<_> = view.orphans().take(AT_ONCE).collect();
+        if !orphans.is_empty() {
+            match self.ask(move |catalog| catalog.of_keys(&orphans)).await {
+                Ok(entries) => {
+                    let active = entries.into_iter().filter(|entry| entry.state == State::Active);
+                    self.open_due(active.map(|entry| entry.name).collect()).await;
+                }
+                Err(why) => {
+                    tracing::error!(why = why.message, "the workspaces of a lost host are unknown");
+                }
+            }
+        }
+        let hosts = view.hosts.iter().filter(|host| !host.peer.is_empty());
+        let hosts: Vec<_> = hosts
+            .map(|host| Candidate { host: &host.id, owned: view.owned_by(&host.id) })
+            .collect();
+        if view.owned_by(&view.me) > placement::bound(&hosts) {
+            let longest = slots.iter().max_by_key(|slot| slot.unused_for());
+            if let Some(slot) = longest {
+                tracing::info!(workspace = %slot.name, "a workspace goes to a host that has fewer");
+                self.close(slot, Duration::ZERO).await;
             }
         }
     }
@@ -49,8 +91,8 @@ impl Workspaces {
     fn count(&self) {
         let (mut open, mut failing) = (0, self.failing().len());
         for slot in self.slots().values() {
-            if let Ok(Now::Open(served)) = slot.now.try_lock().as_deref() {
-                match served.trouble() {
+            if let Ok(Now::Open(held)) = slot.now.try_lock().as_deref() {
+                match held.served.trouble() {
                     None => open += 1,
                     Some(_) => failing += 1,
                 }
@@ -70,6 +112,7 @@ impl Workspaces {
     async fn open_due(&self, due: Vec<WorkspaceName>) {
         for name in due {
             if !self.slots().contains_key(&name)
+                && self.is_for_this_host(&name)
                 && let Err(refusal) = self.enter(&name).await
             {
                 tracing::warn!(workspace = %name, why = refusal.message, "a workspace is due and cannot be opened");
@@ -91,10 +134,13 @@ impl Workspaces {
     /// Closes a workspace unless somebody uses it, or something is due in it within a time.
     async fn close_if_unused(&self, slot: &Arc<Slot>, within: Duration) -> bool {
         let Ok(mut now) = slot.now.try_lock() else { return false };
-        let Now::Open(served) = &*now else { return false };
+        let Now::Open(Held { served, .. }) = &*now else { return false };
         let soon = self.clock.now().plus(i64::try_from(within.as_millis()).unwrap_or(i64::MAX));
         let is_due = served.next_due().is_some_and(|due| due < soon);
-        if slot.unused_for().is_zero() || is_due || !served.is_idle() {
+        // Another host would not know a link that was given out here.
+        let has_links = self.cluster.view().is_some()
+            && self.links().get(&slot.name).is_some_and(|links| links.has_open(self.clock.now()));
+        if slot.unused_for().is_zero() || is_due || has_links || !served.is_idle() {
             return false;
         }
         self.close_now(slot, &mut now, Duration::ZERO).await;
@@ -104,7 +150,7 @@ impl Workspaces {
     }
 
     /// Closes the one that was unused for the longest, if as many are open as may be.
-    pub(super) async fn make_room(&self, newcomer: &WorkspaceName) -> Result<(), Refusal> {
+    pub(super) async fn make_room(&self, newcomer: &WorkspaceName) -> Result<(), NotEntered> {
         let full = || self.slots().len() > self.keeping.open;
         if !full() {
             return Ok(());
@@ -118,14 +164,15 @@ impl Workspaces {
                 return Ok(());
             }
         }
-        let why = "as many workspaces are used as the host has open at once; try again in a moment";
-        Err(Refusal::new(Code::Unavailable, why))
+        Err(not_now(
+            "as many workspaces are used as the host has open at once; try again in a moment",
+        ))
     }
 
     async fn remove_all(&self, names: Vec<WorkspaceName>) {
-        for name in names {
+        for name in names.into_iter().filter(|name| self.is_for_this_host(name)) {
             // It may have been brought back meanwhile.
-            if !self.entry(&name).is_ok_and(|entry| entry.state == State::Deleted) {
+            if !self.entry(&name).await.is_ok_and(|entry| entry.state == State::Deleted) {
                 continue;
             }
             let slot = self.slots().get(&name).cloned();
@@ -138,18 +185,23 @@ impl Workspaces {
 
     /// Removes a workspace that nobody is in.
     pub(super) async fn remove(&self, name: &WorkspaceName) {
-        let (catalog, of) = (self.catalog.clone(), name.clone());
-        match tokio::task::spawn_blocking(move || catalog.remove(&of)).await {
-            Ok(Ok(())) => {
+        let Ok(entry) = self.entry(name).await else { return };
+        // Whoever owns it, or is removing it, goes on.
+        let Ok(owned) = self.take(entry.key).await else { return };
+        let epoch = owned.as_ref().map(|owned| owned.epoch);
+        let removed = self.ask_why(move |catalog| catalog.remove(&entry, epoch)).await;
+        match removed {
+            Ok(()) => {
                 self.links().remove(name);
                 self.failing().remove(name);
+                self.forget_key(name);
                 tracing::info!(workspace = %name, "a workspace was removed");
             }
-            Ok(Err(why)) => {
-                self.fails(name, format!("it cannot be removed: {why}"));
+            Err(why) => {
+                self.failing().insert(name.clone(), format!("it cannot be removed: {why}"));
                 tracing::error!(workspace = %name, %why, "a workspace could not be removed");
             }
-            Err(_) => tracing::error!(workspace = %name, "removing a workspace broke off"),
         }
+        self.release(owned).await;
     }
 }

@@ -24,7 +24,7 @@ use crate::open_error::OpenError;
 use crate::schema::{self, Mismatch};
 pub use crate::sqlite::remove_database as remove;
 use crate::sqlite::{self, Folder, Sqlite, header};
-use crate::{Place, directory, newest};
+use crate::{Place, Tenant, directory, newest};
 
 /// The format of the `backup` table. A program refuses formats that it does not know.
 const FORMAT: u8 = 1;
@@ -196,7 +196,7 @@ pub fn check(file: &Path) -> Result<Manifest> {
         let count = report.problems.len();
         return Err(named(format!("{count} problem(s) in it, the first: {problem}")));
     }
-    let tenant = directory::tenant(db).map_err(unfit)?;
+    let tenant = directory::tenant(db, Tenant::OWN).map_err(unfit)?;
     let tenant = tenant.ok_or_else(|| named("it contains no workspace".to_owned()))?;
     let taken_at = get("taken_at")?.and_then(|b| Some(i64::from_be_bytes(b.try_into().ok()?)));
     Ok(Manifest {

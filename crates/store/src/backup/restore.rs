@@ -43,6 +43,9 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
     schema::check(db, &schema::POSTGRES).map_err(|why| BackupError::Folder(why.to_string()))?;
     let none = || BackupError::Folder(format!("{address}: it holds no workspace"));
     let tenant = next_epoch(db)?.ok_or_else(none)?;
+    // The others went back in time with it.
+    let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace <> $1";
+    db.execute(sql, &[tenant.key.into()])?;
     // Whoever restores says by that which keys are right: those of the next host.
     let sql = "UPDATE workspace_owner SET keys = NULL WHERE workspace = $1";
     db.execute(sql, &[tenant.key.into()])?;
@@ -51,7 +54,7 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
 
 /// Starts another epoch of the workspace: turns of the previous one are void.
 fn next_epoch(db: &dyn Db) -> Result<Option<Tenant>> {
-    let tenant = directory::tenant(db)?;
+    let tenant = directory::tenant(db, Tenant::OWN)?;
     if let Some(tenant) = &tenant {
         let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
         db.execute(sql, &[tenant.key.into()])?;

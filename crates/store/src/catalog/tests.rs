@@ -32,7 +32,8 @@ fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
     for name in ["acme", "globex", "initech"] {
         catalog.add(&named(name), Timestamp(1)).unwrap();
     }
-    fs::create_dir_all(catalog.folder(&named("initech"))).unwrap();
+    let initech = catalog.find("initech").unwrap().unwrap();
+    fs::create_dir_all(catalog.folder(&initech)).unwrap();
     let due = |at| catalog.due(Timestamp(at), 9).unwrap();
     assert_eq!(due(0), []);
     assert_eq!(due(1), ["acme", "globex", "initech"].map(named));
@@ -47,13 +48,13 @@ fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
     assert_eq!(due(50), [named("acme")]);
     assert_eq!(catalog.to_remove(Timestamp(39), 9).unwrap(), []);
     assert_eq!(catalog.to_remove(Timestamp(40), 9).unwrap(), [named("initech")]);
-    let held = Folder::hold(&catalog.folder(&named("initech"))).unwrap();
-    assert!(catalog.remove(&named("initech")).is_err(), "somebody has it");
+    let held = Folder::hold(&catalog.folder(&initech)).unwrap();
+    assert!(catalog.remove(&initech, None).is_err(), "somebody has it");
     assert!(catalog.find("initech").unwrap().is_some());
     drop(held);
-    catalog.remove(&named("initech")).unwrap();
+    catalog.remove(&initech, None).unwrap();
     assert_eq!(catalog.find("initech").unwrap(), None);
-    assert!(!catalog.folder(&named("initech")).exists());
+    assert!(!catalog.folder(&initech).exists());
     let names = |after| catalog.list(after, 1).unwrap()[0].name.to_string();
     assert_eq!([names(""), names("acme")], ["acme", "globex"]);
 }

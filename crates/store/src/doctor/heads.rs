@@ -6,7 +6,7 @@ use chorus_core::model::ids::{EventRef, Seq, Uid};
 use super::Problem;
 use crate::db::{Db, Result};
 use crate::open_error::OpenError;
-use crate::{Place, audit, conversation, directory, event, log_snapshot};
+use crate::{Place, Tenant, audit, conversation, directory, event, log_snapshot};
 
 /// The end of a chain at the time it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn check_heads(place: &Place, recorded: &[Recorded]) -> Result<Vec<Problem>,
 }
 
 fn look(db: &dyn Db, recorded: &[Recorded]) -> Result<Vec<Problem>> {
-    let Some(tenant) = directory::tenant(db)? else { return Ok(Vec::new()) };
+    let Some(tenant) = directory::tenant(db, Tenant::OWN)? else { return Ok(Vec::new()) };
     let mut problems = Vec::new();
     for end in recorded.iter().filter(|end| end.seq > 0) {
         let (key, hash) = match end.conversation {

@@ -42,7 +42,7 @@ pub fn doctor(place: &Place) -> Result<Report, OpenError> {
         None => OpenError::Schema { place: place.clone(), why },
     })?;
     let mut report = examine(&*db, place.schema()).map_err(database)?;
-    if let Ok(Some(tenant)) = directory::tenant(&*db) {
+    if let Ok(Some(tenant)) = directory::tenant(&*db, Tenant::OWN) {
         read_ids(&*db, tenant.key, &mut report);
     }
     report.problems.extend(lost.map(|lost| {
@@ -90,7 +90,9 @@ pub fn sealed(place: &Place) -> Result<Option<Sealed>, OpenError> {
     let db = place.examiner().map_err(database)?;
     let version = schema::check(&*db, place.schema())
         .map_err(|why| OpenError::Schema { place: place.clone(), why })?;
-    let Some(tenant) = directory::tenant(&*db).map_err(database)? else { return Ok(None) };
+    let Some(tenant) = directory::tenant(&*db, Tenant::OWN).map_err(database)? else {
+        return Ok(None);
+    };
     if !place.schema().has(version, inbox::FAMILY.since) {
         return Ok(None);
     }
@@ -109,7 +111,7 @@ pub(crate) fn examine(db: &dyn Db, schema: &Schema) -> Result<Report> {
 
 /// All checks except that of the file itself.
 pub(crate) fn look(db: &dyn Db, schema: &Schema, report: &mut Report) -> Result<()> {
-    let Some(tenant) = directory::tenant(db)? else { return Ok(()) };
+    let Some(tenant) = directory::tenant(db, Tenant::OWN)? else { return Ok(()) };
     let everybody = match directory::load(db, &tenant, Timestamp(0)) {
         Ok(everybody) => everybody,
         Err(Error::Corrupt(what)) => {

@@ -1,4 +1,4 @@
-//! Which hosts of a database are up, and which of them owns the workspace.
+//! Which hosts of a database are up, and which of them owns which workspace.
 //!
 //! A workspace has one owner, which alone reads it into memory, decides and writes. *Leases are for
 //! liveness, epochs for safety.* A host renews its lease in time, or others give it up: its id goes,
@@ -14,6 +14,7 @@ mod process;
 mod program;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,12 +26,11 @@ pub use program::writer;
 pub use rows::{LiveHost, Owner};
 use tokio::sync::{oneshot, watch};
 
+use crate::Tenant;
 use crate::db::{Db, Error, Result};
 pub use crate::postgres::Epoch;
 use crate::postgres::{Address, Postgres};
 
-/// The only workspace of a database, until hosts serve several.
-pub const WORKSPACE: i64 = 1;
 /// How long a host may be silent before others take over.
 pub const LEASE: Duration = Duration::from_secs(5);
 /// Renewals in the time of a lease.
@@ -59,21 +59,38 @@ pub struct View {
     pub me: String,
     /// All that have a lease, with this one.
     pub hosts: Vec<LiveHost>,
-    pub owner: Option<Owner>,
+    /// Who owns the workspaces that somebody owns, by their keys.
+    pub owners: Arc<BTreeMap<i64, Owner>>,
     /// Why it is not known how things are.
     pub trouble: Option<String>,
 }
 
 impl View {
-    /// The live host that owns the workspace.
-    pub fn owner(&self) -> Option<&LiveHost> {
-        let id = self.owner.as_ref()?.host.as_deref()?;
+    /// The live host that owns a workspace.
+    pub fn owner(&self, workspace: i64) -> Option<&LiveHost> {
+        self.host(self.owners.get(&workspace)?.host.as_deref()?)
+    }
+
+    /// A live host.
+    pub fn host(&self, id: &str) -> Option<&LiveHost> {
         self.hosts.iter().find(|host| host.id == id)
     }
 
-    /// Whether another live host owns the workspace.
-    pub fn is_anothers(&self) -> bool {
-        self.owner().is_some_and(|owner| owner.id != self.me)
+    /// The live host that owns a workspace, if it is another than this one.
+    pub fn other_owner(&self, workspace: i64) -> Option<&LiveHost> {
+        self.owner(workspace).filter(|owner| owner.id != self.me)
+    }
+
+    /// How many workspaces a host owns.
+    pub fn owned_by(&self, host: &str) -> usize {
+        self.owners.values().filter(|owner| owner.host.as_deref() == Some(host)).count()
+    }
+
+    /// Those whose owners were lost.
+    pub fn orphans(&self) -> impl Iterator<Item = i64> {
+        let is_lost =
+            |owner: &Owner| owner.host.as_deref().is_some_and(|id| self.host(id).is_none());
+        self.owners.iter().filter(move |(_, owner)| is_lost(owner)).map(|(key, _)| *key)
     }
 
     /// Whether a host that was there before this one signs with other keys. A program that serves
@@ -83,10 +100,10 @@ impl View {
         !keys.is_empty() && self.hosts.iter().take_while(|host| host.id != self.me).any(differs)
     }
 
-    /// Whether this host owns the workspace in this epoch.
-    pub fn is_mine(&self, epoch: u64) -> bool {
-        let owner = self.owner.as_ref();
-        owner.is_some_and(|o| o.epoch == epoch && o.host.as_ref() == Some(&self.me))
+    /// Whether this host owns a workspace in this epoch.
+    pub fn is_mine(&self, epoch: Epoch) -> bool {
+        let owner = self.owners.get(&epoch.workspace);
+        owner.is_some_and(|o| o.epoch == epoch.number && o.host.as_ref() == Some(&self.me))
     }
 }
 
@@ -104,9 +121,18 @@ impl From<Error> for JoinError {
     }
 }
 
+/// A workspace that this host has taken.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    pub epoch: Epoch,
+    /// In which it was taken. It ends for good when others give this host up.
+    pub lease: Arc<Lease>,
+}
+
 enum Order {
-    Take(i64, oneshot::Sender<Result<Option<Epoch>>>),
+    Take(i64, oneshot::Sender<Result<Option<Owned>>>),
     Release(Epoch, oneshot::Sender<()>),
+    Revoke(i64, oneshot::Sender<Result<()>>),
     Rekey(Vec<u8>, oneshot::Sender<Result<bool>>),
     Look,
 }
@@ -114,7 +140,6 @@ enum Order {
 /// This host among the hosts of its database: a thread of its own renews the lease, and looks how
 /// things are. It leaves when it is told to, or this is dropped.
 pub struct Membership {
-    lease: Arc<Lease>,
     view: watch::Receiver<View>,
     /// A look was asked for and has not begun.
     asked: Arc<AtomicBool>,
@@ -139,11 +164,10 @@ impl Membership {
                  one: keep both in step (NTP)"
             );
         }
-        let lease = Lease::ended();
-        let mut member = Member::new(db, joining, lease.clone());
+        let mut member = Member::new(db, joining);
         member.rejoin()?;
         let (view, asked) = (member.view.subscribe(), member.asked.clone());
-        let last = rows::keys(&member.db, WORKSPACE)?;
+        let last = rows::keys(&member.db, Tenant::OWN)?;
         let served = last.is_some_and(|keys| keys != member.joining.keys);
         let differs = view.borrow().others_sign(&member.joining.keys);
         if differs || served && !member.joining.keys.is_empty() {
@@ -155,11 +179,7 @@ impl Membership {
         let thread = thread
             .spawn(move || member.run(&ordered))
             .map_err(|why| Error::Engine(format!("no thread for the lease: {why}")))?;
-        Ok(Self { lease, view, asked, working: Mutex::new(Some((orders, thread))) })
-    }
-
-    pub fn lease(&self) -> Arc<Lease> {
-        self.lease.clone()
+        Ok(Self { view, asked, working: Mutex::new(Some((orders, thread))) })
     }
 
     /// How things are, and each change of it.
@@ -167,9 +187,9 @@ impl Membership {
         self.view.clone()
     }
 
-    /// Takes the workspace; none when a live host owns it. For each time that this gives an epoch,
+    /// Takes a workspace; none when a live host owns it. For each time that this gives an epoch,
     /// the one before it has passed.
-    pub fn take(&self, workspace: i64) -> oneshot::Receiver<Result<Option<Epoch>>> {
+    pub fn take(&self, workspace: i64) -> oneshot::Receiver<Result<Option<Owned>>> {
         let (reply, replied) = oneshot::channel();
         self.order(Order::Take(workspace, reply));
         replied
@@ -179,6 +199,13 @@ impl Membership {
     pub fn release(&self, epoch: Epoch) -> oneshot::Receiver<()> {
         let (reply, replied) = oneshot::channel();
         self.order(Order::Release(epoch, reply));
+        replied
+    }
+
+    /// Takes a workspace from whoever owns it, who writes nothing more; nobody owns it then.
+    pub fn revoke(&self, workspace: i64) -> oneshot::Receiver<Result<()>> {
+        let (reply, replied) = oneshot::channel();
+        self.order(Order::Revoke(workspace, reply));
         replied
     }
 
@@ -232,9 +259,9 @@ struct Member {
 }
 
 impl Member {
-    fn new(db: Postgres, joining: Joining, lease: Arc<Lease>) -> Self {
+    fn new(db: Postgres, joining: Joining) -> Self {
         let (view, asked) = Default::default();
-        Self { db, joining, me: String::new(), lease, view, asked }
+        Self { db, joining, me: String::new(), lease: Lease::ended(), view, asked }
     }
 
     fn run(mut self, ordered: &Receiver<Order>) {
@@ -272,30 +299,37 @@ impl Member {
                 self.look();
                 let _ = reply.send(());
             }
+            Order::Revoke(workspace, reply) => {
+                let done = rows::revoke(&self.db, workspace).and_then(|()| self.see());
+                let _ = reply.send(done);
+            }
             Order::Rekey(keys, reply) => drop(reply.send(self.rekey(keys))),
             Order::Look => {}
         }
     }
 
-    fn take(&mut self, workspace: i64) -> Result<Option<Epoch>> {
+    fn take(&mut self, workspace: i64) -> Result<Option<Owned>> {
         // A lease that has ended would give what is taken to the next at once.
         self.renew()?;
-        let Some(owner) = rows::take(&self.db, workspace, &self.me, &self.joining.keys)? else {
+        // All workspaces of a deployment go by the keys of the hosts' own.
+        let keys = if workspace == Tenant::OWN { &*self.joining.keys } else { &[] };
+        let Some(owner) = rows::take(&self.db, workspace, &self.me, keys)? else {
             self.see()?;
             return Ok(None);
         };
         let epoch = Epoch { workspace, number: owner.epoch, batch: owner.batch };
         // Whoever is given the epoch finds it in what is known.
-        let before = self.view.borrow().clone();
-        self.tell(View { owner: Some(owner), ..before });
-        Ok(Some(epoch))
+        let mut view = self.view.borrow().clone();
+        Arc::make_mut(&mut view.owners).insert(workspace, owner);
+        self.tell(view);
+        Ok(Some(Owned { epoch, lease: self.lease.clone() }))
     }
 
     fn rekey(&mut self, keys: Vec<u8>) -> Result<bool> {
         if rows::hosts(&self.db)?.iter().any(|host| host.id != self.me && !host.peer.is_empty()) {
             return Ok(false);
         }
-        rows::rekey(&self.db, WORKSPACE, &self.me, &keys)?;
+        rows::rekey(&self.db, Tenant::OWN, &self.me, &keys)?;
         self.joining.keys = keys;
         Ok(true)
     }
@@ -325,6 +359,7 @@ impl Member {
     /// Joins as a new host. Whatever this process owned before is another's.
     fn rejoin(&mut self) -> Result<()> {
         self.lease.end();
+        self.lease = Lease::ended();
         let id = new_id()?;
         let asked = lease::now();
         let Joining { peer, url, keys, .. } = self.joining.clone();
@@ -349,8 +384,8 @@ impl Member {
             // Whoever could not be removed is looked at again.
             removed.is_err()
         });
-        let owner = rows::owner(&self.db, WORKSPACE)?;
-        let mut view = View { me: self.me.clone(), hosts, owner, trouble: None };
+        let owners = Arc::new(rows::owners(&self.db)?);
+        let mut view = View { me: self.me.clone(), hosts, owners, trouble: None };
         if view.others_sign(&self.joining.keys) {
             view.trouble = Some("another host signs with other keys".to_owned());
         }
@@ -368,7 +403,6 @@ impl Member {
             let bare = |view: &View| {
                 let mut view = view.clone();
                 view.hosts.iter_mut().for_each(|host| host.left = 0);
-                view.owner.iter_mut().for_each(|owner| owner.batch = 0);
                 view
             };
             bare(before) != bare(&view)
@@ -383,6 +417,13 @@ impl Member {
     fn lease_ms(&self) -> i64 {
         i64::try_from(self.joining.lease.as_millis()).unwrap_or(i64::MAX)
     }
+}
+
+/// A connection to the table of the workspaces beside the hosts' own, which is made where it is not there.
+pub(crate) fn catalog(address: &Arc<Address>) -> Result<Postgres> {
+    let db = Postgres::member(address)?;
+    rows::make_tables(&db)?;
+    Ok(db)
 }
 
 fn unix_ms() -> i64 {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{JoinError, Joining, LEASE, Membership, WORKSPACE};
+use super::{JoinError, Joining, LEASE, Membership};
+use crate::Tenant;
 use crate::db::{Error, Result, Sync};
 use crate::postgres::{Address, Postgres, wait};
 
@@ -23,13 +24,13 @@ pub fn writer(address: &Arc<Address>, sync: Sync) -> Result<Postgres> {
     })?;
     let mut left = None;
     loop {
-        let taken = wait(membership.take(WORKSPACE), GIVE_UP);
+        let taken = wait(membership.take(Tenant::OWN), GIVE_UP);
         let gone = || Error::Lost("the lease has ended".to_owned());
-        if let Some(epoch) = taken.ok_or_else(gone)?.map_err(|_| gone())?? {
-            return Postgres::owner(address, sync, epoch, Some(Box::new(membership)));
+        if let Some(owned) = taken.ok_or_else(gone)?.map_err(|_| gone())?? {
+            return Postgres::owner(address, sync, owned.epoch, Some(Box::new(membership)));
         }
         // A host that has just been killed is there until its lease ends. One that renews it is up.
-        let now = membership.view().borrow().owner().map(|owner| owner.left);
+        let now = membership.view().borrow().owner(Tenant::OWN).map(|owner| owner.left);
         if left.is_some() && now > left {
             return Err(Error::Engine(
                 "it is in use by another running host; stop that one, or use another database"

@@ -1,8 +1,10 @@
-//! The two tables of membership, and the statements on them.
+//! The tables of membership, and the statements on them.
 //!
 //! They are no part of the schema's steps: whoever migrates must own the workspace first, and hosts
 //! of neighbouring versions find each other by them. Times are the database's, so that the clocks of
 //! hosts do not matter.
+
+use std::collections::BTreeMap;
 
 use crate::db::{Db, Result, Row};
 
@@ -25,7 +27,7 @@ pub struct LiveHost {
     pub(super) process: String,
 }
 
-/// Who owns the workspace.
+/// Who owns a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// None after it was handed over, until the next takes it.
@@ -36,7 +38,9 @@ pub struct Owner {
     pub batch: u64,
 }
 
-const TABLES: [&str; 2] = [
+/// The last of them is there when all are.
+const LAST: &str = "workspace_name";
+const TABLES: [&str; 6] = [
     "CREATE TABLE IF NOT EXISTS live_host (
     host TEXT NOT NULL PRIMARY KEY,
     peer TEXT NOT NULL,
@@ -55,6 +59,22 @@ const TABLES: [&str; 2] = [
     batch BIGINT NOT NULL,
     keys BYTEA
 ) WITH (fillfactor = 50)",
+    // Owners are few among the workspaces that there are.
+    "CREATE INDEX IF NOT EXISTS workspace_owner_host ON workspace_owner (host) WHERE host IS NOT NULL",
+    "CREATE TABLE IF NOT EXISTS workspace_name (
+    name TEXT NOT NULL PRIMARY KEY,
+    workspace BIGINT NOT NULL UNIQUE,
+    look TEXT NOT NULL UNIQUE,
+    state BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    removal_at BIGINT,
+    due BIGINT,
+    open BIGINT NOT NULL DEFAULT 0,
+    made BIGINT NOT NULL DEFAULT 0
+)",
+    "CREATE INDEX IF NOT EXISTS workspace_due ON workspace_name (due) WHERE due IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS workspace_removal ON workspace_name (removal_at)
+    WHERE removal_at IS NOT NULL",
 ];
 
 /// The database's clock, in milliseconds.
@@ -63,9 +83,8 @@ const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /// Makes the tables where they are not there.
 pub(super) fn make_tables(db: &dyn Db) -> Result<()> {
     let sql = "SELECT count(*) FROM information_schema.tables
-        WHERE table_schema = current_schema() AND table_name IN ('live_host', 'workspace_owner')";
-    let there: Option<usize> = db.one(sql, &[], |row| row.int(0))?;
-    if there == Some(TABLES.len()) {
+        WHERE table_schema = current_schema() AND table_name = $1";
+    if db.one(sql, &[LAST.into()], |row| row.flag(0))?.unwrap_or(false) {
         return Ok(());
     }
     for table in TABLES {
@@ -149,7 +168,23 @@ pub(super) fn ahead(db: &dyn Db, now: i64) -> Result<i64> {
     Ok(db.one(&format!("SELECT {NOW} - $1"), &[now.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
-pub(super) fn owner(db: &dyn Db, workspace: i64) -> Result<Option<Owner>> {
+/// Who owns the workspaces that somebody owns. How much each has written is left out.
+pub(super) fn owners(db: &dyn Db) -> Result<BTreeMap<i64, Owner>> {
+    let sql = "SELECT workspace, host, epoch FROM workspace_owner WHERE host IS NOT NULL";
+    let owners = db.all(sql, &[], |row| {
+        let owner = Owner { host: Some(row.text(1)?.to_owned()), epoch: row.int(2)?, batch: 0 };
+        Ok((row.int(0)?, owner))
+    })?;
+    Ok(owners.into_iter().collect())
+}
+
+/// Ends the epoch of a workspace, whoever has it.
+pub(super) fn revoke(db: &dyn Db, workspace: i64) -> Result<()> {
+    let sql = "UPDATE workspace_owner SET host = NULL, epoch = epoch + 1 WHERE workspace = $1";
+    db.execute(sql, &[workspace.into()]).map(drop)
+}
+
+fn owner(db: &dyn Db, workspace: i64) -> Result<Option<Owner>> {
     let sql = "SELECT host, epoch, batch FROM workspace_owner WHERE workspace = $1";
     db.one(sql, &[workspace.into()], read_owner)
 }

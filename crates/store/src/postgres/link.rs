@@ -32,7 +32,7 @@ pub(super) enum Use {
 }
 
 /// Statement and lock timeout of batches and reads.
-const STATEMENT: Duration = Duration::from_secs(30);
+pub(super) const STATEMENT: Duration = Duration::from_secs(30);
 /// Longest time that a read of everything, or a migration, may take to answer.
 const LONG: Duration = Duration::from_secs(3_600);
 /// Longest time that a statement of a host's membership may take: less than a lease.
@@ -65,7 +65,7 @@ pub(super) struct Link {
 const DIRECT: &str = "-c chorus.direct=on";
 
 /// How long a writer waits for reconnecting, during which everybody waits.
-const MOMENT: Duration = Duration::from_millis(250);
+pub(super) const MOMENT: Duration = Duration::from_millis(250);
 
 /// A connection that is being made.
 pub(super) struct Dialing(Receiver<Result<Link>>);

@@ -16,19 +16,21 @@ mod fault;
 mod link;
 mod passfile;
 mod rows;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod thread;
 mod tls;
 mod value;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
 pub use address::{Address, AddressError};
 use buffer::Buffer;
-use link::{Dialing, Link, Typed, Use};
+use link::{Dialing, Link, MOMENT, STATEMENT, Typed, Use};
+pub use shared::SharedLinks;
 pub(crate) use thread::wait;
 
 use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
@@ -37,7 +39,9 @@ use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
 pub struct Postgres {
     address: Arc<Address>,
     what: Use,
-    link: RefCell<Link>,
+    /// None between the transactions of a workspace that shares connections.
+    link: RefCell<Option<Link>>,
+    shared: Option<Arc<SharedLinks>>,
     /// The next connection, while it is being made.
     dialing: RefCell<Option<Dialing>>,
     state: Cell<State>,
@@ -91,10 +95,16 @@ impl Postgres {
         epoch: Epoch,
         kept: Option<Box<dyn Send>>,
     ) -> Result<Self> {
-        let mut this = Self::open(address, Use::Write(sync))?;
-        let (batch, unknown) = (Cell::new(epoch.batch), Cell::new(false));
-        this.owned = Some(Owned { epoch, batch, unknown, _kept: kept });
-        Ok(this)
+        let link = Link::open(address, Use::Write(sync))?;
+        Ok(Self::of(address.clone(), Use::Write(sync), Some(link), Some(Owned::of(epoch, kept))))
+    }
+
+    /// An owner that has a connection as long as a transaction only.
+    pub(crate) fn sharing(links: &Arc<SharedLinks>, epoch: Epoch) -> Self {
+        let owned = Some(Owned::of(epoch, None));
+        let mut this = Self::of(links.address.clone(), links.what, None, owned);
+        this.shared = Some(links.clone());
+        this
     }
 
     /// The connection by which a host joins the others and renews its lease.
@@ -113,23 +123,73 @@ impl Postgres {
     }
 
     fn open(address: &Arc<Address>, what: Use) -> Result<Self> {
-        Ok(Self {
-            address: address.clone(),
+        Ok(Self::of(address.clone(), what, Some(Link::open(address, what)?), None))
+    }
+
+    fn of(address: Arc<Address>, what: Use, link: Option<Link>, owned: Option<Owned>) -> Self {
+        Self {
+            address,
             what,
-            link: RefCell::new(Link::open(address, what)?),
+            link: RefCell::new(link),
+            shared: None,
             dialing: RefCell::default(),
             state: Cell::new(State::None),
             failed: Cell::new(false),
             lost: Cell::new(false),
             showing: Cell::new(false),
             buffer: RefCell::default(),
-            owned: None,
-        })
+            owned,
+        }
+    }
+
+    /// The connection. One that is shared is had until the transaction ends.
+    fn link(&self) -> Result<Ref<'_, Link>> {
+        if self.link.borrow().is_none()
+            && let Some(shared) = &self.shared
+        {
+            let had = shared.borrow(STATEMENT)?;
+            let link = match had {
+                Some(link) => link,
+                None => Link::open(&shared.address, shared.what).map_err(|why| {
+                    shared.give_back(None);
+                    self.lost.set(true);
+                    Error::Lost(why.to_string())
+                })?,
+            };
+            *self.link.borrow_mut() = Some(link);
+        }
+        Ref::filter_map(self.link.borrow(), Option::as_ref).map_err(|_| self.gone())
+    }
+
+    /// Gives a shared connection back, between transactions.
+    fn rest(&self) {
+        if let Some(shared) = &self.shared
+            && self.state.get() == State::None
+            && !self.lost.get()
+            && let Some(link) = self.link.take()
+        {
+            shared.give_back(Some(link));
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.link.borrow().as_ref().is_some_and(|link| link.client.is_closed())
     }
 
     /// A new connection, if there is one within a moment. Otherwise connecting continues until the
     /// next call.
     fn dial(&self) -> Result<Link> {
+        let Some(shared) = &self.shared else { return self.dial_one() };
+        if self.link.take().is_some() {
+            shared.give_back(None);
+        }
+        match shared.borrow(MOMENT)? {
+            Some(link) => Ok(link),
+            None => self.dial_one().inspect_err(|_| shared.give_back(None)),
+        }
+    }
+
+    fn dial_one(&self) -> Result<Link> {
         let dialing = match self.dialing.take() {
             Some(dialing) => dialing,
             None => Dialing::begin(self.address.clone(), self.what)?,
@@ -178,9 +238,60 @@ impl Postgres {
         )
     }
 
+    fn commit_now(&self) -> Result<()> {
+        self.flush()?;
+        let open = self.state.get() == State::Open;
+        if self.failed.get() {
+            // PostgreSQL would report success although it has rolled back.
+            return Err(Error::Engine("a statement of the transaction failed".to_owned()));
+        }
+        if !open {
+            self.reset();
+            return Ok(());
+        }
+        let words = self.commit_words();
+        self.reset();
+        let done = self.link().and_then(|link| link.run(&words));
+        match (done, &self.owned) {
+            (Ok(()), owned) => {
+                owned.iter().for_each(|owned| owned.batch.set(owned.batch.get() + 1));
+                Ok(())
+            }
+            // The server has not come to the words that commit.
+            (Err(why @ (Error::Fenced(_) | Error::Full(_))), _) => {
+                self.state.set(State::Open);
+                self.rollback()?;
+                Err(why)
+            }
+            // Whatever the error is, only the number of the last transaction tells its fate.
+            (Err(why), owned) => {
+                self.lost.set(true);
+                owned.iter().for_each(|owned| owned.unknown.set(true));
+                Err(Error::Lost(why.to_string()))
+            }
+        }
+    }
+
     fn gone(&self) -> Error {
         self.lost.set(true);
         Error::Lost("the connection was closed".to_owned())
+    }
+}
+
+impl Owned {
+    fn of(epoch: Epoch, kept: Option<Box<dyn Send>>) -> Self {
+        Self { epoch, batch: Cell::new(epoch.batch), unknown: Cell::new(false), _kept: kept }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.shared
+            && self.link.take().is_some()
+        {
+            // Whatever is under way on it ends with it.
+            shared.give_back(None);
+        }
     }
 }
 
@@ -204,7 +315,7 @@ impl Db for Postgres {
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
         self.flush()?;
         self.alone(|| {
-            let link = self.link.borrow();
+            let link = self.link()?;
             let run = self.noting(link.execute(sql, typed(values)))?;
             let changed = self.send(&link, run)?;
             Ok(usize::try_from(changed).unwrap_or(usize::MAX))
@@ -218,7 +329,9 @@ impl Db for Postgres {
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         self.flush()?;
-        self.show(sql, typed(values), each)
+        let shown = self.show(sql, typed(values), each);
+        self.rest();
+        shown
     }
 
     fn begin(&self) -> Result<()> {
@@ -230,57 +343,31 @@ impl Db for Postgres {
     }
 
     fn commit(&self) -> Result<()> {
-        self.flush()?;
-        let open = self.state.get() == State::Open;
-        if self.failed.get() {
-            // PostgreSQL would report success although it has rolled back.
-            return Err(Error::Engine("a statement of the transaction failed".to_owned()));
-        }
-        if !open {
-            self.reset();
-            return Ok(());
-        }
-        let words = self.commit_words();
-        self.reset();
-        let done = self.link.borrow().run(&words);
-        match (done, &self.owned) {
-            (Ok(()), owned) => {
-                owned.iter().for_each(|owned| owned.batch.set(owned.batch.get() + 1));
-                Ok(())
-            }
-            // The server has not come to the words that commit.
-            (Err(why @ (Error::Fenced(_) | Error::Full(_))), _) => {
-                self.state.set(State::Open);
-                self.rollback()?;
-                Err(why)
-            }
-            // Whatever the error is, only the number of the last transaction tells its fate.
-            (Err(why), owned) => {
-                self.lost.set(true);
-                owned.iter().for_each(|owned| owned.unknown.set(true));
-                Err(Error::Lost(why.to_string()))
-            }
-        }
+        let done = self.commit_now();
+        self.rest();
+        done
     }
 
     fn rollback(&self) -> Result<()> {
         let open = self.state.get() == State::Open;
         self.reset();
-        let link = self.link.borrow();
-        if link.client.is_closed() {
+        if self.is_closed() {
             return Err(self.gone());
         }
-        if open { self.noting(link.run("ROLLBACK")) } else { Ok(()) }
+        let done = if open { self.noting(self.link()?.run("ROLLBACK")) } else { Ok(()) };
+        self.rest();
+        done
     }
 
     fn is_lost(&self) -> bool {
-        self.lost.get() || self.link.borrow().client.is_closed()
+        self.lost.get() || self.is_closed()
     }
 
     fn recover(&self) -> Result<Fate> {
         self.reset();
         self.lost.set(true);
-        *self.link.borrow_mut() = self.dial()?;
+        let link = self.dial()?;
+        *self.link.borrow_mut() = Some(link);
         let Some(Owned { epoch, batch, unknown, .. }) = &self.owned else {
             self.lost.set(false);
             return Ok(Fate::Undone);
@@ -302,6 +389,7 @@ impl Db for Postgres {
         batch.set(done);
         unknown.set(false);
         self.lost.set(false);
+        self.rest();
         Ok(if committed { Fate::Committed } else { Fate::Undone })
     }
 

@@ -21,7 +21,7 @@ impl Postgres {
         if self.state.get() != State::None {
             return Err(Error::Engine("a transaction is under way".to_owned()));
         }
-        if self.link.borrow().client.is_closed() {
+        if self.is_closed() {
             return Err(self.gone());
         }
         self.state.set(State::Wanted(how));
@@ -77,14 +77,14 @@ impl Postgres {
         values: Vec<Typed<'_>>,
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        if self.state.get() != State::None || !self.link.borrow().pooled {
+        if self.state.get() != State::None || !self.link()?.pooled {
             return self.show_rows(sql, values, each);
         }
         self.want(WRITING)?;
         match self.show_rows(sql, values, each) {
             Ok(()) => {
                 self.state.set(State::None);
-                self.noting(self.link.borrow().run("COMMIT"))
+                self.noting(self.link()?.run("COMMIT"))
             }
             Err(why) => {
                 // What went wrong first is what is told.
@@ -100,7 +100,7 @@ impl Postgres {
         values: Vec<Typed<'_>>,
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        let link = self.link.borrow();
+        let link = self.link()?;
         let run = self.noting(link.query(sql, values))?;
         let mut rows = pin!(self.send(&link, run)?);
         self.showing.set(true);
@@ -127,7 +127,7 @@ impl Postgres {
                 changes.push((self.over_arrays(table, how)?, columns));
             }
         }
-        let link = self.link.borrow();
+        let link = self.link()?;
         for some in changes.chunks(AT_ONCE) {
             let run = some.iter().map(|(sql, columns)| {
                 let typed = columns.iter().map(|column| (column as _, column.ty()));
@@ -142,7 +142,7 @@ impl Postgres {
 
     /// The statement that makes one kind of change to many rows, with an array for each column.
     fn over_arrays(&self, table: &'static Table, how: RowChange) -> Result<String> {
-        if let Some(known) = self.link.borrow().arrays.borrow().get(&(table.name, how)) {
+        if let Some(known) = self.link()?.arrays.borrow().get(&(table.name, how)) {
             return Ok(known.clone());
         }
         let Table { name, columns, key, .. } = table;
@@ -165,7 +165,7 @@ impl Postgres {
                 table.statement(how).replace(&one_row, &format!("SELECT * FROM unnest({arrays})"))
             }
         };
-        self.link.borrow().arrays.borrow_mut().insert((table.name, how), sql.clone());
+        self.link()?.arrays.borrow_mut().insert((table.name, how), sql.clone());
         Ok(sql)
     }
 }
@@ -174,11 +174,11 @@ impl Postgres {
     /// The type of a column, of which all are read at once.
     fn type_of(&self, table: &str, column: &str) -> Result<String> {
         let known = || {
-            let link = self.link.borrow();
+            let link = self.link()?;
             let types = link.types.borrow();
-            types.get(table).and_then(|columns| columns.get(column)).cloned()
+            Ok::<_, Error>(types.get(table).and_then(|columns| columns.get(column)).cloned())
         };
-        if let Some(ty) = known() {
+        if let Some(ty) = known()? {
             return Ok(ty);
         }
         let db: &dyn Db = self;
@@ -190,8 +190,8 @@ impl Postgres {
             columns.insert(row.text(1)?.to_owned(), row.text(2)?.to_owned());
             Ok(())
         })?;
-        *self.link.borrow().types.borrow_mut() = types;
-        known().ok_or_else(|| Error::Engine(format!("the table {table} has no column {column}")))
+        *self.link()?.types.borrow_mut() = types;
+        known()?.ok_or_else(|| Error::Engine(format!("the table {table} has no column {column}")))
     }
 }
 

@@ -34,7 +34,7 @@ use chorus_core::state::room::Head;
 pub use entries::{Line, Page, Start, StoredEntry};
 pub use feed::FeedEntry;
 pub use moderation::Moderation;
-use pool::Pool;
+pub(crate) use pool::Pool;
 pub use short_ids::IdKind;
 pub use trail::Trace;
 
@@ -44,8 +44,8 @@ use crate::db::{Db, Result};
 use crate::stamps::Stamps;
 use crate::unread::{self, Unread};
 use crate::{
-    Place, asset, conversation, digest, event, inbox, log_snapshot, open, read_cursor, schedule,
-    stimulus, thread,
+    asset, conversation, digest, event, inbox, log_snapshot, open, read_cursor, schedule, stimulus,
+    thread,
 };
 
 /// The handle of the readers; cheap to clone.
@@ -59,12 +59,12 @@ pub struct Readers {
 
 impl Readers {
     pub(crate) fn new(
-        place: Place,
+        pool: Arc<Pool>,
         workspace: i64,
         stamps: Arc<Stamps>,
         damage: Arc<Damage>,
     ) -> Self {
-        Self { pool: Arc::new(Pool::new(place)), workspace, stamps, damage }
+        Self { pool, workspace, stamps, damage }
     }
 
     pub(crate) fn damage(&self) -> &Damage {

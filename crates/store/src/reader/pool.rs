@@ -8,7 +8,7 @@ use crate::db::{Db, Error, Result};
 /// Connections kept. A read takes well under a millisecond, so a few are enough.
 const CONNECTIONS: usize = 4;
 
-pub(super) struct Pool {
+pub(crate) struct Pool {
     place: Place,
     state: Mutex<State>,
     returned: Condvar,
@@ -21,7 +21,7 @@ struct State {
 }
 
 impl Pool {
-    pub(super) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         Self { place, state: Mutex::default(), returned: Condvar::new() }
     }
 

@@ -62,7 +62,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     };
     let db: &dyn Db = &*db;
     let now = SystemClock.now();
-    let tenant = directory::tenant(db).map_err(database)?;
+    let tenant = directory::tenant(db, Tenant::OWN).map_err(database)?;
     let mut all = Vec::new();
     if let Some(lost) = lost {
         newest::accept(data, db, tenant.as_ref(), now).map_err(database)?;

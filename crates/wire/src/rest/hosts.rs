@@ -29,6 +29,8 @@ pub struct HostInfo {
     pub version: String,
     /// Whether it owns the workspace, and so serves it. Others pass requests on to the owner.
     pub owner: bool,
+    /// How many workspaces it owns, with the hosts' own; absent where the workspace is a file.
+    pub workspaces: Option<u64>,
     /// Since when it has been up, by the database's clock.
     pub since: Option<Time>,
     /// Milliseconds until others take over what it owns, unless it renews its lease.

@@ -59,4 +59,6 @@ pub struct Workspace {
     pub open: bool,
     /// Why it cannot be used, if it cannot.
     pub trouble: Option<String>,
+    /// The id of the host that owns it, where hosts share a database (`/v1/hosts`); absent of one that nobody uses.
+    pub host: Option<String>,
 }

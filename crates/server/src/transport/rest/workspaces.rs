@@ -91,7 +91,7 @@ async fn list(
     Query(asked): Query<ListWorkspaces>,
 ) -> Reply<WorkspaceList> {
     let after = asked.after.unwrap_or_default();
-    Ok(Json(app.workspaces.list(&caller, &after, asked.limit)?))
+    Ok(Json(app.workspaces.list(&caller, &after, asked.limit).await?))
 }
 
 async fn create(
@@ -123,7 +123,7 @@ async fn resume(
     Bearer(caller): Bearer,
     Path(name): Path<String>,
 ) -> Reply<Workspace> {
-    Ok(Json(app.workspaces.resume(&caller, &name)?))
+    Ok(Json(app.workspaces.resume(&caller, &name).await?))
 }
 
 async fn delete(

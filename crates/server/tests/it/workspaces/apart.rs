@@ -1,14 +1,11 @@
 //! Nothing of one is in another, what fails fails alone, and who may not make one makes nothing.
 
 use std::fs;
-use std::time::Duration;
 
-use chorus_server::{Config, Host};
 use reqwest::Method;
 use serde_json::json;
-use tempfile::tempdir;
 
-use super::{create, host, host_with, made, sign_in, soon};
+use super::{create, host, host_of_files, made, sign_in, soon};
 use crate::live::Tail;
 use crate::test_host::TestHost;
 
@@ -98,7 +95,7 @@ async fn a_link_signs_its_operator_in_where_it_belongs() {
 // covers: OPS-165
 #[tokio::test]
 async fn what_fails_in_one_is_that_ones_alone() {
-    let host = host_with(soon).await;
+    let host = host_of_files(soon).await;
     let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
     let (room, ann, _) = globex.room().await;
     acme.until_closed().await;
@@ -171,7 +168,7 @@ async fn a_bad_name_or_caller_makes_nothing() {
 // covers: OPS-161
 #[tokio::test]
 async fn a_folder_that_is_there_is_neither_given_to_another_nor_removed() {
-    let host = host().await;
+    let host = host_of_files(|_| {}).await;
     let folders = host.folder.path().join("workspaces");
     let kept = folders.join("acme/kept");
     fs::create_dir_all(folders.join("acme")).unwrap();
@@ -188,24 +185,4 @@ async fn a_folder_that_is_there_is_neither_given_to_another_nor_removed() {
     let all = host.get(&host.operator(), "/v1/workspaces").await.ok();
     assert_eq!(all["workspaces"], json!([]));
     host.running.stop().await;
-}
-
-// covers: OPS-166
-#[tokio::test]
-async fn a_host_on_postgresql_has_one() {
-    let folder = tempdir().unwrap();
-    let config = Config {
-        listen: "127.0.0.1:0".parse().unwrap(),
-        database: Some(chorus_cluster::schema().unwrap()),
-        ..Config::on(folder.path())
-    };
-    let running = Host::start(config).await.unwrap();
-    let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build().unwrap();
-    let url = |path: &str| format!("{}{path}", running.url);
-    let new = http.post(url("/v1/workspaces")).bearer_auth(&running.operator_token);
-    let answer = new.json(&json!({"name": "acme"})).send().await.unwrap();
-    assert_eq!(answer.status(), 409);
-    let answer = http.get(url("/w/acme/v1/whoami")).send().await.unwrap();
-    assert_eq!(answer.status(), 404);
-    running.stop().await;
 }

@@ -3,6 +3,7 @@
 
 mod apart;
 mod life;
+mod shared;
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ struct Below<'a> {
 
 impl Below<'_> {
     fn folder(&self) -> PathBuf {
-        self.host.folder.path().join("workspaces").join(self.name)
+        folder(self.host, self.name).unwrap()
     }
 
     fn operator(&self) -> String {
@@ -96,12 +97,24 @@ impl Below<'_> {
     }
 }
 
+/// The folder that a host has for a workspace; beside a database its name is followed by a key.
+fn folder(host: &TestHost, name: &str) -> Option<PathBuf> {
+    let folders = fs::read_dir(host.folder.path().join("workspaces")).ok()?;
+    let mut paths = folders.map(|folder| folder.unwrap().path());
+    paths.find(|path| path.file_stem().is_some_and(|stem| stem == name))
+}
+
 async fn host_with(set: impl FnOnce(&mut Config)) -> TestHost {
-    let one_engine = |config: &mut Config| {
+    TestHost::open_with(tempdir().unwrap(), START, set).await
+}
+
+/// One whose workspaces are files.
+async fn host_of_files(set: impl FnOnce(&mut Config)) -> TestHost {
+    host_with(|config| {
         config.database = None;
         set(config);
-    };
-    TestHost::open_with(tempdir().unwrap(), START, one_engine).await
+    })
+    .await
 }
 
 /// Closes what nobody uses, as soon as that can be set.

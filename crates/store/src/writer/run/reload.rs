@@ -25,7 +25,7 @@ impl Run {
     /// Replaces the directory and drops all rooms. Those with open events are loaded next.
     fn reload(&mut self, now: Timestamp) -> Result<(), Error> {
         let db = &*self.db;
-        let tenant = directory::tenant(db)?;
+        let tenant = directory::tenant(db, self.tenant)?;
         let tenant = tenant.ok_or_else(|| Error::corrupt("the workspace is gone"))?;
         let everybody = families::load(db, &tenant, now)?;
         let last = conversation::last_key(db, self.tenant)?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Timestamp;
-use chorus_store::membership::{Epoch, Joining, Membership, View, WORKSPACE};
-use chorus_store::{Options, open};
+use chorus_store::membership::{Epoch, Joining, Membership, Owned, View};
+use chorus_store::{Options, Tenant, open};
 use chorus_testing::eventually_blocking;
 
 use super::away::{CUT_AFTER, asked, insist, texts, when_back, wired};
@@ -26,8 +26,12 @@ fn join(url: &str) -> Membership {
     Membership::join(&super::address(url), joining(b"keys")).unwrap()
 }
 
+fn taken(host: &Membership) -> Option<Owned> {
+    host.take(Tenant::OWN).blocking_recv().unwrap().unwrap()
+}
+
 fn take(host: &Membership) -> Option<Epoch> {
-    host.take(WORKSPACE).blocking_recv().unwrap().unwrap()
+    taken(host).map(|owned| owned.epoch)
 }
 
 fn until(host: &Membership, what: &str, holds: impl Fn(&View) -> bool) {
@@ -42,17 +46,17 @@ fn until(host: &Membership, what: &str, holds: impl Fn(&View) -> bool) {
 fn a_workspace_has_one_owner_until_it_is_handed_over() {
     let url = chorus_cluster::schema().unwrap();
     let (one, other) = (join(&url), join(&url));
-    let first = take(&one).unwrap();
-    assert!(one.view().borrow().is_mine(first.number) && one.lease().holds());
+    let Owned { epoch: first, lease } = taken(&one).unwrap();
+    assert!(one.view().borrow().is_mine(first) && lease.holds());
     assert_eq!(take(&other), None);
-    until(&other, "the owner is known", |view| view.owner().is_some_and(|o| o.id != view.me));
+    until(&other, "the owner is known", |view| view.other_owner(Tenant::OWN).is_some());
     one.release(first).blocking_recv().unwrap();
-    let second = take(&other).unwrap();
+    let Owned { epoch: second, lease } = taken(&other).unwrap();
     assert_eq!(second.number, first.number + 1);
     assert_eq!(take(&one), None);
     // Who leaves gives back what it owns.
     other.leave();
-    assert!(!other.lease().holds());
+    assert!(!lease.holds());
     assert_eq!(take(&one).unwrap().number, second.number + 1);
 }
 
@@ -85,7 +89,7 @@ fn a_host_that_was_given_up_owns_nothing_and_writes_nothing() {
     insist(&next, room, "between", 2);
     assert_eq!(texts(&next, room), ["before", "between"]);
     assert!(ground.writer.ended().is_some());
-    let before = epoch.unwrap().number;
+    let before = epoch.unwrap();
     until(&one, "it joins as another", |view| !view.is_mine(before) && view.hosts.len() == 2);
     next.writer.stop();
 }
