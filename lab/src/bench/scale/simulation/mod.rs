@@ -4,7 +4,7 @@
 //! chosen by the product's own `placement::choose`. Everything else is a model: who talks when ([`load`]) and what hosts own
 //! ([`fleet`]). The same scenario always has the same figures.
 //!
-//! Each line has its `scenario`. Times are those of the busiest five minutes, in which as many workspaces are open as ever:
+//! Each line has its `scenario`. Hosts are simulated in the five minutes in which the most workspaces are open:
 //!
 //! - `posts.peak`, `open.peak`, `opened.peak`: messages a second, open workspaces, workspaces opened a second.
 //! - `hosts.for_cpu`, `.for_memory`, `.for_open`: hosts of two cores and 16 GB that each of these would take (`.for_open`: of
@@ -44,7 +44,7 @@ struct Costs {
     posts: f64,
     /// The cost of a request that is passed on, over one that is not.
     forwarded: f64,
-    /// Seconds of one core for opening a workspace.
+    /// Seconds of one core for opening a workspace: all that it takes is counted as work.
     open_s: f64,
     /// Memory of an open workspace.
     open_mb: f64,
