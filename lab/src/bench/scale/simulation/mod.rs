@@ -10,7 +10,7 @@
 //! - `hosts.for_cpu`, `.for_memory`, `.for_open`: hosts of two cores and 16 GB that each of these would take (`.for_open`: of
 //!   the setting `workspaces.open`); `hosts.needed` is the most of them, and one that may be lost. So many are simulated.
 //! - `owned.max_over_mean` and `.min_over_mean`: open workspaces of the fullest and the emptiest host; `load` is the work.
-//! - `carried`: messages a day at which the busiest host is full.
+//! - `carried`: messages a day at which the cores of the busiest host are full, with as many workspaces open.
 //! - `join`, `leave`: the share of the open workspaces that another host would be chosen for with one host more or fewer;
 //!   `join.after_1h`: what a new host owns after an hour, over the mean. Nothing is moved to it: it gets what is opened.
 //! - `lost`, `drained`: how long a workspace of the fullest host waits when that host is gone, and when it is told to stop.
