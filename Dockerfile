@@ -4,7 +4,7 @@
 #   docker run --name chorus --publish 127.0.0.1:7600:7600 --volume chorus:/data chorus
 #   docker exec chorus chorus channel create ops
 #
-# docs/install.md says more. compose.yaml puts Caddy with HTTPS in front.
+# docs/install.md says more. compose.yaml puts Caddy with HTTPS in front; compose.hosts.yaml runs two hosts.
 
 FROM rust:1.95-alpine AS build
 # The image has this toolchain; without the variable, rustup would fetch what only developers need.
@@ -29,6 +29,8 @@ FROM scratch
 COPY --from=build /image/ /
 # A volume that is made for it gets this owner.
 COPY --from=build --chown=7600:7600 /data /data
+# Several hosts share a volume for their keys (compose.hosts.yaml).
+COPY --from=build --chown=7600:7600 /data /keys
 USER 7600:7600
 ENV CHORUS_DATA=/data CHORUS_LISTEN=0.0.0.0:7600
 WORKDIR /data

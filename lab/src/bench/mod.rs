@@ -48,6 +48,8 @@ pub struct Plan {
     pub only: Vec<String>,
     /// One short round, whose figures mean nothing.
     pub quick: bool,
+    /// `scale` computes what many hosts would do, and measures nothing.
+    pub simulate: bool,
 }
 
 impl Plan {
@@ -72,6 +74,8 @@ impl Plan {
 /// An unknown name or database, and any measurement that failed: the others are printed all the same.
 pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
     match (name, plan.database.as_str()) {
+        ("scale", _) if plan.simulate => scale::simulation::run(plan),
+        _ if plan.simulate => Err("only `scale` has --simulate".to_owned()),
         ("host", "sqlite") => host::run(plan, None),
         ("host", "auto") => host::run(plan, Some(peers::Base::start()?)),
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),

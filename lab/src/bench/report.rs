@@ -232,7 +232,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// Four significant digits: more than a measurement holds.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }

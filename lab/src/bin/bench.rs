@@ -29,6 +29,9 @@ struct Args {
     /// One short round, to see that everything runs.
     #[arg(long)]
     quick: bool,
+    /// Compute what many workspaces on many hosts would take (`scale`); nothing is started.
+    #[arg(long)]
+    simulate: bool,
     /// Only measurements whose name starts with one of these.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         window: Duration::from_millis(if args.quick { 200 } else { args.window_ms }),
         only: args.only,
         quick: args.quick,
+        simulate: args.simulate,
     };
     match bench::run(&args.name, &plan) {
         Ok(()) => ExitCode::SUCCESS,

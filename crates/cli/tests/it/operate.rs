@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -130,14 +131,20 @@ fn the_service_manager_is_told_when_the_host_is_up_and_when_it_stops() {
 
 // covers: OPS-71
 #[test]
-fn the_sample_unit_is_one_that_systemd_reads() {
-    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/chorus.service");
+fn the_sample_units_are_ones_that_systemd_reads() {
+    for name in ["chorus.service", "chorus@.service"] {
+        check_unit(name);
+    }
+}
+
+fn check_unit(name: &str) {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     let unit = std::fs::read_to_string(unit).unwrap();
     for line in ["Type=notify", "NoNewPrivileges=yes", "ProtectSystem=strict", "TimeoutStopSec="] {
-        assert!(unit.contains(line), "{line}");
+        assert!(unit.contains(line), "{name}: {line}");
     }
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("chorus.service");
+    let path = folder.path().join(name);
     let there =
         unit.replace("ExecStart=chorus ", concat!("ExecStart=", env!("CARGO_BIN_EXE_chorus"), " "));
     assert!(there != unit);
@@ -147,7 +154,20 @@ fn the_sample_unit_is_one_that_systemd_reads() {
         return;
     };
     let told = String::from_utf8_lossy(&read.stderr).into_owned();
-    let complaints = told.lines().filter(|line| line.contains("chorus.service"));
+    // A template is read as an instance that is named `i`.
+    let instance = name.replace('@', "@i");
+    let complaints = told.lines().filter(|line| line.contains(name) || line.contains(&instance));
     let complaints: Vec<&str> = complaints.filter(|line| !line.contains("bus")).collect();
     assert!(complaints.is_empty(), "{told}");
+}
+
+/// The unit for one of several hosts is confined as the one for a single host is.
+#[test]
+fn the_template_unit_has_the_hardening_of_the_single_one() {
+    let read = |name: &str| {
+        let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+        let unit = std::fs::read_to_string(unit).unwrap();
+        unit.split_once("NoNewPrivileges=").unwrap().1.to_owned()
+    };
+    assert_eq!(read("chorus@.service"), read("chorus.service"));
 }

@@ -1,7 +1,8 @@
 //! `bench scale`: on a database, two hosts of which one owns the workspace ([`hosts`]); on files, many workspaces of one host
-//! ([`workspaces`]).
+//! ([`workspaces`]); with `--simulate`, many workspaces of many hosts, which are computed and not measured ([`simulation`]).
 
 pub(super) mod hosts;
+pub(super) mod simulation;
 pub(super) mod workspaces;
 
 use super::Plan;
