@@ -22,7 +22,16 @@ const KEY: &str = "workspace";
 /// copy says of itself.
 fn is_nobodys(table: &str) -> bool {
     ["pg_", "sqlite_", "pragma_"].iter().any(|prefix| table.starts_with(prefix))
-        || ["migration", "backup", "live_host", "columns", "tables"].contains(&table)
+        || [
+            "migration",
+            "backup",
+            "live_host",
+            "workspace_owner",
+            "workspace_name",
+            "columns",
+            "tables",
+        ]
+        .contains(&table)
 }
 
 /// What is about all workspaces of a database, and why that is right.

@@ -205,9 +205,12 @@ impl Cluster {
         serde_json::from_slice(&body).ok()
     }
 
-    /// Has another host close a workspace.
-    pub(crate) async fn close(&self, peer: &Peer, workspace: &str) {
-        self.ask(peer, listener::CLOSE, Some(workspace)).await;
+    /// Has all other hosts close a workspace that they may have open.
+    pub(crate) async fn close(&self, workspace: &str) {
+        let Some(view) = self.view() else { return };
+        let peers: Vec<_> =
+            view.hosts.iter().filter(|host| host.id != view.me).filter_map(Peer::of).collect();
+        join_all(peers.iter().map(|peer| self.ask(peer, listener::CLOSE, Some(workspace)))).await;
     }
 
     async fn ask(&self, peer: &Peer, what: &str, workspace: Option<&str>) -> Option<Bytes> {

@@ -52,7 +52,7 @@ impl Below for Workspaces {
     }
 
     fn access(self: Arc<Self>, name: String) -> BoxFuture<'static, Option<Access>> {
-        async move { self.access_here(&name).await.ok()? }.boxed()
+        async move { self.access_here(&name).await }.boxed()
     }
 
     fn close(self: Arc<Self>, name: String) -> BoxFuture<'static, ()> {

@@ -7,9 +7,19 @@ use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::catalog::{Added, Entry, State};
 use futures_util::future::join_all;
+use tokio::time::Instant;
 
-use super::{Now, Told, Workspaces};
+use super::{NotEntered, Now, Told, Workspaces};
 use crate::cluster::{Access, Peer};
+
+/// How long it is waited for a workspace that changes hosts, and how often it is looked.
+const ACCESS: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+fn no_operator(name: &str) -> Refusal {
+    let why = format!("the member 'operator' of {name} was removed, and nobody can run it");
+    Refusal::new(Code::Conflict, why)
+}
 
 impl Workspaces {
     /// Which workspaces there are after a name.
@@ -80,29 +90,42 @@ impl Workspaces {
 
     /// How the operator of a workspace gets in.
     pub(crate) async fn access(&self, name: &str) -> Result<(Told, Access), Refusal> {
-        let entry = self.entry(name).await?;
-        let elsewhere = self.elsewhere(entry.key);
-        let access = match elsewhere {
-            Some(peer) => self.cluster.access(&peer, Some(name)).await,
-            None => self.access_here(name).await?,
-        };
-        let Some(access) = access else {
-            let why = format!("the member 'operator' of {name} was removed, and nobody can run it");
-            return Err(Refusal::new(Code::Conflict, why));
+        let until = Instant::now() + ACCESS;
+        let access = loop {
+            let entry = self.entry(name).await?;
+            if let Some(peer) = self.elsewhere(entry.key)
+                && let Some(access) = self.cluster.access(&peer, Some(name)).await
+            {
+                break access;
+            }
+            match self.let_in(name).await {
+                Ok(entered) => {
+                    break entered.served.access().await.ok_or_else(|| no_operator(name))?;
+                }
+                Err(NotEntered::NotNow(_)) if Instant::now() < until => self.look_again().await,
+                Err(NotEntered::NotNow(refusal) | NotEntered::Refused(refusal)) => {
+                    return Err(refusal);
+                }
+            }
         };
         Ok((self.told(self.entry(name).await?), access))
     }
 
-    /// The same at this host; none where there is no operator.
-    pub(crate) async fn access_here(&self, name: &str) -> Result<Option<Access>, Refusal> {
-        let entered = self.enter(name).await?;
-        Ok(entered.served.access().await)
+    /// The same at this host alone.
+    pub(crate) async fn access_here(&self, name: &str) -> Option<Access> {
+        self.enter(name).await.ok()?.served.access().await
     }
 
     /// The host that owns a workspace, if it is another than this one.
     fn elsewhere(&self, key: i64) -> Option<Peer> {
         let view = self.cluster.view()?;
         Peer::of(view.other_owner(key)?)
+    }
+
+    /// Somebody else owns what this host believed free, or is about to let it go.
+    async fn look_again(&self) {
+        self.cluster.look();
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 
     /// Keeps everybody out of a workspace, which stays as it is.
@@ -127,13 +150,10 @@ impl Workspaces {
             self.set_state(name, state, removal_at).await?;
             tracing::info!(workspace = name, state = state.name(), "a workspace was shut");
         }
-        match self.elsewhere(entry.key) {
-            None => self.close_here(&entry.name).await,
-            Some(peer) => {
-                self.cluster.close(&peer, name).await;
-                self.revoke(entry.key).await;
-            }
-        }
+        self.close_here(&entry.name).await;
+        // Whoever has it open by now closes it, and writes nothing more if it does not.
+        self.cluster.close(name).await;
+        self.revoke(entry.key).await;
         Ok(self.told(self.entry(name).await?))
     }
 
@@ -151,7 +171,6 @@ impl Workspaces {
         join_all(slots.iter().map(|slot| self.close(slot, Duration::ZERO))).await;
     }
 
-    /// Whoever was told to close it and did not writes nothing more.
     async fn revoke(&self, key: i64) {
         let Some(membership) = self.cluster.membership() else { return };
         if let Ok(Err(why)) = membership.revoke(key).await {

@@ -273,6 +273,11 @@ impl Workspaces {
                 Some(why) => {
                     tracing::error!(workspace = %slot.name, why, "a workspace has ended by itself");
                     self.close_now(slot, &mut now, Duration::ZERO).await;
+                    if self.cluster.view().is_some() {
+                        // Another host may have it: then that one is known in a moment.
+                        self.cluster.look();
+                        return Err(not_now("its host has changed"));
+                    }
                     self.failed(slot, &mut now, why).await;
                     return Err(unavailable());
                 }

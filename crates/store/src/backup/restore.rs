@@ -44,8 +44,10 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
     let none = || BackupError::Folder(format!("{address}: it holds no workspace"));
     let tenant = next_epoch(db)?.ok_or_else(none)?;
     // The others went back in time with it.
-    let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace <> $1";
-    db.execute(sql, &[tenant.key.into()])?;
+    let others = "SELECT workspace FROM workspace_name";
+    for other in db.all(others, &[], |row| row.int::<i64>(0))? {
+        raise_epoch(db, other)?;
+    }
     // Whoever restores says by that which keys are right: those of the next host.
     let sql = "UPDATE workspace_owner SET keys = NULL WHERE workspace = $1";
     db.execute(sql, &[tenant.key.into()])?;
@@ -56,10 +58,14 @@ pub fn put_back(address: &Arc<Address>) -> Result<String> {
 fn next_epoch(db: &dyn Db) -> Result<Option<Tenant>> {
     let tenant = directory::tenant(db, Tenant::OWN)?;
     if let Some(tenant) = &tenant {
-        let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
-        db.execute(sql, &[tenant.key.into()])?;
+        raise_epoch(db, tenant.key)?;
     }
     Ok(tenant)
+}
+
+fn raise_epoch(db: &dyn Db, workspace: i64) -> Result<()> {
+    let sql = "UPDATE workspace SET epoch = epoch + 1 WHERE workspace = $1";
+    Ok(db.execute(sql, &[workspace.into()]).map(drop)?)
 }
 
 fn fill(file: &Path, folder: &Path) -> Result<()> {
