@@ -81,8 +81,8 @@ pub fn run(name: &str, plan: &Plan) -> Result<(), String> {
         ("host", url) if url.contains("://") => host::run(plan, Some(peers::Base::at(url))),
         // A file has one host, and may have many workspaces; a database is the other way about.
         ("scale", "sqlite") => scale::workspaces::run(plan),
-        ("scale", "auto") => scale::hosts::run(plan, &peers::Base::start()?),
-        ("scale", url) if url.contains("://") => scale::hosts::run(plan, &peers::Base::at(url)),
+        ("scale", "auto") => scale::on_database(plan, &peers::Base::start()?),
+        ("scale", url) if url.contains("://") => scale::on_database(plan, &peers::Base::at(url)),
         ("mcp", "sqlite") => mcp::run(plan),
         ("channels", "sqlite") => channels::run(plan),
         ("registry", "sqlite") => registry::run(plan),

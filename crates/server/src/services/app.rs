@@ -130,6 +130,7 @@ services! {
         shared: cluster, public_url;
     }
     workspaces: WorkspaceService {
+        services: audit;
         shared: public_url, workspaces;
     }
     threads: ThreadService {

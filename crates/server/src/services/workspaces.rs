@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::rest::workspaces::{CreatedWorkspace, NewWorkspace, Workspace, WorkspaceList};
 
+use super::audit::AuditService;
 use crate::auth::Caller;
 use crate::workspaces::{PREFIX, Told, Workspaces};
 
@@ -14,6 +16,7 @@ const PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1_000;
 
 pub(crate) struct WorkspaceService {
+    pub(super) audit: Arc<AuditService>,
     pub(super) public_url: Arc<str>,
     pub(super) workspaces: Option<Arc<Workspaces>>,
 }
@@ -30,6 +33,24 @@ impl WorkspaceService {
             let why = "workspaces are made and run at the host's own one, and this is another";
             Refusal::new(Code::Conflict, why)
         })
+    }
+
+    /// The same for who changes something, whose refusal is kept.
+    fn to_change(&self, caller: &Caller, act: Action, name: &str) -> Result<&Workspaces, Refusal> {
+        let all = self.of(caller);
+        self.audit.keep_refusal(
+            caller,
+            act,
+            name,
+            all.as_ref().map(|_| ()).map_err(Clone::clone),
+        )?;
+        all
+    }
+
+    /// Keeps what was done.
+    async fn done(&self, caller: &Caller, act: Action, told: Told) -> Result<Workspace, Refusal> {
+        self.audit.note(caller.by, act, &told.entry.name, None).await?;
+        Ok(self.shown(told))
     }
 
     /// `GET /v1/workspaces`.
@@ -57,8 +78,10 @@ impl WorkspaceService {
         caller: &Caller,
         new: &NewWorkspace,
     ) -> Result<CreatedWorkspace, Refusal> {
-        let (told, access) = self.of(caller)?.create(&new.name).await?;
-        Ok(CreatedWorkspace { workspace: self.shown(told), sign_in_url: access.link })
+        let act = Action::CreateWorkspace;
+        let (told, access) = self.to_change(caller, act, &new.name)?.create(&new.name).await?;
+        let workspace = self.done(caller, act, told).await?;
+        Ok(CreatedWorkspace { workspace, sign_in_url: access.link })
     }
 
     /// `POST /v1/workspaces/{name}/sign-in-link`.
@@ -67,23 +90,31 @@ impl WorkspaceService {
         caller: &Caller,
         name: &str,
     ) -> Result<CreatedWorkspace, Refusal> {
-        let (told, access) = self.of(caller)?.access(name).await?;
-        Ok(CreatedWorkspace { workspace: self.shown(told), sign_in_url: access.link })
+        let act = Action::LinkToWorkspace;
+        let (told, access) = self.to_change(caller, act, name)?.access(name).await?;
+        let workspace = self.done(caller, act, told).await?;
+        Ok(CreatedWorkspace { workspace, sign_in_url: access.link })
     }
 
     /// `POST /v1/workspaces/{name}/suspend`.
     pub(crate) async fn suspend(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
-        Ok(self.shown(self.of(caller)?.suspend(name).await?))
+        let act = Action::SuspendWorkspace;
+        let told = self.to_change(caller, act, name)?.suspend(name).await?;
+        self.done(caller, act, told).await
     }
 
     /// `POST /v1/workspaces/{name}/resume`.
     pub(crate) async fn resume(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
-        Ok(self.shown(self.of(caller)?.resume(name).await?))
+        let act = Action::ResumeWorkspace;
+        let told = self.to_change(caller, act, name)?.resume(name).await?;
+        self.done(caller, act, told).await
     }
 
     /// `DELETE /v1/workspaces/{name}`.
     pub(crate) async fn delete(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
-        Ok(self.shown(self.of(caller)?.delete(name).await?))
+        let act = Action::DeleteWorkspace;
+        let told = self.to_change(caller, act, name)?.delete(name).await?;
+        self.done(caller, act, told).await
     }
 
     fn shown(&self, Told { entry, is_open, trouble, host }: Told) -> Workspace {

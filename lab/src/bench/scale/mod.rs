@@ -1,4 +1,4 @@
-//! `bench scale`: on a database, two hosts of which one owns the workspace ([`hosts`]); on files, many workspaces of one host
+//! `bench scale`: on a database, two hosts of which one owns the workspace ([`hosts`]); many workspaces of one host
 //! ([`workspaces`]); with `--simulate`, many workspaces of many hosts, which are computed and not measured ([`simulation`]).
 
 pub(super) mod hosts;
@@ -6,7 +6,14 @@ pub(super) mod simulation;
 pub(super) mod workspaces;
 
 use super::Plan;
+use super::peers::Base;
 use super::report::{Figure, Samples};
+
+/// Measures two hosts on a database, and then many workspaces there.
+pub(super) fn on_database(plan: &Plan, base: &Base) -> Result<(), String> {
+    let two_hosts = hosts::run(plan, base);
+    two_hosts.and(workspaces::on_database(plan, base))
+}
 
 /// Measures round by round, and prints the lines.
 fn rounds(

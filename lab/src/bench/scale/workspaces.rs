@@ -1,4 +1,5 @@
-//! `bench scale --database sqlite`: many workspaces of one host, each in a folder.
+//! Many workspaces of one host: with `bench scale --database sqlite` each in a folder, and on a database in one schema
+//! ([`on_database`]), beside one function of PostgreSQL's for each post (`pg.function`).
 //!
 //! `post.w1` and `post.w100` are posts a second of 100 clients, all in one workspace, and each in one of its own. `cold.p99` is
 //! what the first request to a workspace waits that nobody used. `idle_100k` is a host with 100,000 workspaces that nobody uses:
@@ -16,6 +17,7 @@ use super::{p99, rounds};
 use crate::bench::Plan;
 use crate::bench::host::server::{Ground, Host, Hosts};
 use crate::bench::load;
+use crate::bench::peers::{Base, Postgres};
 use crate::bench::report::{Figure, Samples};
 use crate::bench::talk::{Get, request};
 
@@ -33,6 +35,27 @@ const FIGURES: &[Figure] = &[
     Figure::scale("idle_100k.start_ms", "ms").at_most(2_000.0),
     Figure::scale("idle_100k.bytes", "B").at_most(300.0),
 ];
+
+const ON_DATABASE: &[Figure] = &[
+    Figure::scale("pg.function", "posts/s"),
+    Figure::scale("post.w1", "posts/s").over("pg.function"),
+    Figure::scale("post.w100", "posts/s").over("pg.function").at_least(2.0),
+    Figure::scale("open_kib", "KiB"),
+    Figure::scale("cold.p99", "ms").at_most(30.0),
+];
+
+/// Measures everything asked for on a database, and prints the lines.
+pub(in crate::bench) fn on_database(plan: &Plan, base: &Base) -> Result<(), String> {
+    let hosts = Hosts { chorus: &plan.chorus, base: Some(base) };
+    if !["pg.function", "post", "open_kib", "cold.p99"].iter().any(|name| plan.wants_some(name)) {
+        return Ok(());
+    }
+    rounds(plan, ON_DATABASE, "postgres", |samples| {
+        let peer = Postgres::on(base)?;
+        samples.add("pg.function", peer.function(plan.window, CLIENTS)?);
+        round(plan, hosts, samples)
+    })
+}
 
 /// Measures everything asked for and prints the lines.
 pub(in crate::bench) fn run(plan: &Plan) -> Result<(), String> {
@@ -53,7 +76,7 @@ fn round(plan: &Plan, hosts: Hosts<'_>, samples: &mut Samples) -> Result<(), Str
         host.end()?;
     }
     samples.take(plan, "cold.p99", &mut || cold(hosts));
-    if plan.wants_some("idle_100k") {
+    if plan.wants_some("idle_100k") && hosts.base.is_none() {
         idle(hosts, samples)?;
     }
     Ok(())
@@ -70,9 +93,7 @@ impl Workspace {
     fn create(host: &Host, number: usize) -> Result<Self, String> {
         let name = format!("team-{number}");
         host.ask("POST", "/v1/workspaces", &json!({"name": name}))?;
-        let folder = host.folder().join("workspaces").join(&name);
-        let token = fs::read_to_string(folder.join("operator.token"));
-        let token = token.map_err(|e| format!("{name}: {e}"))?.trim().to_owned();
+        let token = operator_token(host, &name).map_err(|e| format!("{name}: {e}"))?;
         let mut workspace = Self { name, token, channel: String::new() };
         let made = workspace.ask(host, "POST", "/v1/channels", &json!({"title": "scale"}))?;
         workspace.channel = made["id"].as_str().unwrap_or_default().to_owned();
@@ -82,6 +103,17 @@ impl Workspace {
     fn ask(&self, host: &Host, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         host.ask_as(&self.token, method, &format!("/w/{}{path}", self.name), body)
     }
+}
+
+/// The token that the host keeps in the workspace's folder, whose name a key follows beside a database.
+fn operator_token(host: &Host, name: &str) -> std::io::Result<String> {
+    for folder in fs::read_dir(host.folder().join("workspaces"))? {
+        let path = folder?.path();
+        if path.file_stem().is_some_and(|stem| stem == name) {
+            return Ok(fs::read_to_string(path.join("operator.token"))?.trim().to_owned());
+        }
+    }
+    Err(std::io::ErrorKind::NotFound.into())
 }
 
 /// Posts a second of one client for each of these workspaces.

@@ -42,7 +42,7 @@ macro_rules! actions {
 }
 
 actions! {
-    /// An action. A number is never reused; the next is 73.
+    /// An action. A number is never reused; the next is 100.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Action {
@@ -133,5 +133,11 @@ actions! {
         EndDelivery = 94, "delivery_ended", Event;
         /// Somebody looked at the terminal of an agent's program.
         WatchScreen = 93, "screen_watched", Event;
+        CreateWorkspace = 95, "workspace_created", Event;
+        SuspendWorkspace = 96, "workspace_suspended", Event;
+        ResumeWorkspace = 97, "workspace_resumed", Event;
+        DeleteWorkspace = 98, "workspace_deleted", Event;
+        /// Somebody was given a link that signs the operator of a workspace in.
+        LinkToWorkspace = 99, "workspace_link_made", Event;
     }
 }

@@ -129,7 +129,16 @@ async fn one_that_is_suspended_or_deleted_lets_nobody_in_and_comes_back_as_it_wa
     eventually("it is removed", async || folder(&host, "acme").is_none()).await;
     eventually("and forgotten", async || acme.listed().await.is_null()).await;
     create(&host, "acme").await.ok();
-    assert_eq!(acme.get(&token, "/v1/whoami").await.refused(401), "UNAUTHORIZED");
+    assert_eq!(acme.get(&token, "/v1/whoami").await.status / 100, 4);
+    // Who did what with it stands in the log of the host's own.
+    let log = host.get(&op, "/v1/audit?limit=200").await.ok();
+    let entries = log["entries"].as_array().unwrap().iter();
+    let about = entries.filter(|entry| entry["name"] == "acme");
+    let mut acts: Vec<_> = about.map(|entry| entry["kind"].as_str().unwrap()).collect();
+    acts.dedup();
+    for act in ["created", "suspended", "resumed", "deleted"] {
+        assert!(acts.contains(&&*format!("workspace_{act}")), "{act} in {acts:?}");
+    }
     host.running.stop().await;
 }
 
