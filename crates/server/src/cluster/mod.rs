@@ -176,6 +176,13 @@ impl Cluster {
         self.membership().map(|membership| membership.view().borrow().clone())
     }
 
+    /// Whether other hosts are up.
+    pub(crate) fn has_others(&self) -> bool {
+        let others =
+            |view: View| view.hosts.iter().any(|host| host.id != view.me && !host.peer.is_empty());
+        self.view().is_some_and(others)
+    }
+
     /// Looks who owns the workspace, before it is time.
     pub(crate) fn look(&self) {
         if let Some(membership) = self.membership() {

@@ -219,8 +219,7 @@ impl Ownership {
         let (Some(membership), cluster) = (self.membership(), &self.context.cluster) else {
             return false;
         };
-        let view = membership.view().borrow().clone();
-        let has_others = view.hosts.iter().any(|host| host.id != view.me && !host.peer.is_empty());
+        let has_others = cluster.has_others();
         let Some(serving) = self.serving.borrow().clone().filter(|_| has_others) else {
             return false;
         };

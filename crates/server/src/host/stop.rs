@@ -3,7 +3,12 @@
 //!
 //! What was acknowledged is on the disk before it was; so a stop that is cut short loses nothing either.
 
+use std::time::Duration;
+
 use super::{GOODBYE, Running, host_file};
+
+/// How long a host goes on to tell others that it does not own what they send it.
+const LINGER: Duration = Duration::from_millis(250);
 
 impl Running {
     /// Refuses new requests, answers those under way, tells sessions to come back, writes what is open, and lets
@@ -19,6 +24,10 @@ impl Running {
             workspaces.stop(self.drain).await;
         }
         host_file::remove(&self.data, &self.local);
+        if self.ownership.context.cluster.has_others() {
+            // Whoever has not heard of it yet is told, instead of finding the door shut.
+            tokio::time::sleep(LINGER).await;
+        }
         let _ = self.stop.send(true);
         let mut server = self.server;
         if tokio::time::timeout(GOODBYE, &mut server).await.is_err() {
