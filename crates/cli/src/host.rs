@@ -261,12 +261,13 @@ pub(crate) fn running_at(data: &Path, is_named: bool) -> Result<Option<String>> 
     Ok(Some(host.url))
 }
 
-/// The data folder of the host that serves a workspace from a folder in its own, and the workspace's name.
+/// The data folder of the host that serves a workspace from a folder in its own, and the workspace's name, which a key
+/// follows where hosts share a database.
 fn beside(data: &Path) -> Option<(&Path, &str)> {
     let folder = data.parent().filter(|folder| folder.ends_with("workspaces"))?;
     let host = folder.parent()?;
     let host = if host.as_os_str().is_empty() { Path::new(".") } else { host };
-    host.join(HOST_FILE).exists().then_some((host, data.file_name()?.to_str()?))
+    host.join(HOST_FILE).exists().then_some((host, data.file_stem()?.to_str()?))
 }
 
 /// Whether a host holds the folder. A link is no lock of this folder.

@@ -70,13 +70,7 @@ impl Forward {
         let upgrade = request.headers().contains_key(UPGRADE);
         let upgrade = upgrade.then(|| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
-        let whole = match length(&parts.headers, &body) {
-            Some(length) if length <= KEPT as u64 => {
-                let body = tokio::time::timeout(KEEPING, body.collect()).await.ok()?;
-                Kept::Whole(body.ok()?.to_bytes())
-            }
-            _ => Kept::Stream(Some(body)),
-        };
+        let whole = keep(&parts.headers, body).await?;
         strip(&mut parts.headers, upgrade.is_some());
         let from = HeaderValue::from_str(&from.to_string()).ok()?;
         parts.headers.insert(FROM, from);
@@ -169,6 +163,28 @@ impl Forward {
         strip(response.headers_mut(), false);
         Sent::Answered(response.map(|body| Body::new(UntilOver { body, over })))
     }
+}
+
+/// Reads a body that is short; none when it does not come.
+async fn keep(headers: &HeaderMap, body: Body) -> Option<Kept> {
+    match length(headers, &body) {
+        Some(length) if length <= KEPT as u64 => {
+            let body = tokio::time::timeout(KEEPING, body.collect()).await.ok()?;
+            Some(Kept::Whole(body.ok()?.to_bytes()))
+        }
+        _ => Some(Kept::Stream(Some(body))),
+    }
+}
+
+/// A request of another host with its body, if that is short. An answer to one that was not read would close the
+/// connection, and the next request on it would be lost.
+pub(super) async fn read(request: Request<Body>) -> Option<Request<Body>> {
+    let (parts, body) = request.into_parts();
+    let body = match keep(&parts.headers, body).await? {
+        Kept::Whole(bytes) => Body::from(bytes),
+        Kept::Stream(body) => body?,
+    };
+    Some(Request::from_parts(parts, body))
 }
 
 /// The length of a body, where it is known.

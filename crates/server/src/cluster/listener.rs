@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-use super::forward::{FROM, Forwarded, NOT_OWNER};
+use super::forward::{FROM, Forwarded, NOT_OWNER, read};
 use super::{BELOW, Below, Cluster, IDLE, Location};
 use crate::listen::told_to_stop;
 
@@ -116,10 +116,11 @@ async fn answer(here: Here, mut request: Request<Incoming>) -> Result<Response<B
     let Some(from) = from else { return Ok(not_owner()) };
     request.extensions_mut().insert(ConnectInfo(from));
     request.extensions_mut().insert(Forwarded);
+    let Some(request) = read(request.map(Body::new)).await else { return Ok(not_owner()) };
     if request.uri().path().starts_with(BELOW)
         && let Some(below) = here.below
     {
-        let answered = below.answer(request.map(Body::new)).await;
+        let answered = below.answer(request).await;
         return Ok(answered.unwrap_or_else(not_owner));
     }
     let place = here.cluster.place().borrow().clone();

@@ -23,20 +23,25 @@ pub(crate) struct WorkspaceService {
 
 impl WorkspaceService {
     /// The workspaces, for the operator of the host's own. Nobody in another one is told of any.
-    fn of(&self, caller: &Caller) -> Result<&Workspaces, Refusal> {
+    fn of(&self, caller: &Caller) -> Result<&Arc<Workspaces>, Refusal> {
         if caller.authority() < Authority::Operator {
             let why = "only an operator of the host's own workspace may run the others";
             return Err(Refusal::new(Code::InsufficientAuthority, why));
         }
         caller.must_not_be_a_turn()?;
-        self.workspaces.as_deref().ok_or_else(|| {
+        self.workspaces.as_ref().ok_or_else(|| {
             let why = "workspaces are made and run at the host's own one, and this is another";
             Refusal::new(Code::Conflict, why)
         })
     }
 
     /// The same for who changes something, whose refusal is kept.
-    fn to_change(&self, caller: &Caller, act: Action, name: &str) -> Result<&Workspaces, Refusal> {
+    fn to_change(
+        &self,
+        caller: &Caller,
+        act: Action,
+        name: &str,
+    ) -> Result<&Arc<Workspaces>, Refusal> {
         let all = self.of(caller);
         self.audit.keep_refusal(
             caller,

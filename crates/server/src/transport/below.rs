@@ -58,7 +58,7 @@ impl Below for Workspaces {
     fn close(self: Arc<Self>, name: String) -> BoxFuture<'static, ()> {
         async move {
             if let Ok(name) = WorkspaceName::parse(&name) {
-                self.close_here(&name).await;
+                self.close_for_other(name).await;
             }
         }
         .boxed()

@@ -1,5 +1,6 @@
 //! What whoever runs the host does with workspaces: listing, making, shutting and bringing them back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chorus_core::model::error::{Code, Refusal};
@@ -44,8 +45,12 @@ impl Workspaces {
     }
 
     /// Makes a workspace; with how its operator gets in.
-    pub(crate) async fn create(&self, name: &str) -> Result<(Told, Access), Refusal> {
+    pub(crate) async fn create(self: &Arc<Self>, name: &str) -> Result<(Told, Access), Refusal> {
         let name = WorkspaceName::parse(name)?;
+        self.to_the_end(|this| async move { this.make(name).await }).await?
+    }
+
+    async fn make(self: Arc<Self>, name: WorkspaceName) -> Result<(Told, Access), Refusal> {
         self.must_have_no_folder(&name).await?;
         let (of, now) = (name.clone(), self.clock.now());
         match self.ask(move |catalog| catalog.add(&of, now)).await? {
@@ -89,12 +94,14 @@ impl Workspaces {
     }
 
     /// How the operator of a workspace gets in.
-    pub(crate) async fn access(&self, name: &str) -> Result<(Told, Access), Refusal> {
+    pub(crate) async fn access(self: &Arc<Self>, name: &str) -> Result<(Told, Access), Refusal> {
         let until = Instant::now() + ACCESS;
         let access = loop {
             let entry = self.entry(name).await?;
             if let Some(peer) = self.elsewhere(entry.key)
                 && let Some(access) = self.cluster.access(&peer, Some(name)).await
+                // Who does not serve it after all gives none.
+                && !access.token.is_empty()
             {
                 break access;
             }
@@ -112,7 +119,7 @@ impl Workspaces {
     }
 
     /// The same at this host alone.
-    pub(crate) async fn access_here(&self, name: &str) -> Option<Access> {
+    pub(crate) async fn access_here(self: &Arc<Self>, name: &str) -> Option<Access> {
         self.enter(name).await.ok()?.served.access().await
     }
 
@@ -129,14 +136,19 @@ impl Workspaces {
     }
 
     /// Keeps everybody out of a workspace, which stays as it is.
-    pub(crate) async fn suspend(&self, name: &str) -> Result<Told, Refusal> {
-        self.shut(name, State::Suspended, None).await
+    pub(crate) async fn suspend(self: &Arc<Self>, name: &str) -> Result<Told, Refusal> {
+        let name = name.to_owned();
+        let shut = |this: Arc<Self>| async move { this.shut(&name, State::Suspended, None).await };
+        self.to_the_end(shut).await?
     }
 
     /// Keeps everybody out, and removes the workspace when its grace is over.
-    pub(crate) async fn delete(&self, name: &str) -> Result<Told, Refusal> {
+    pub(crate) async fn delete(self: &Arc<Self>, name: &str) -> Result<Told, Refusal> {
         let grace = i64::try_from(self.keeping.grace.as_millis()).unwrap_or(i64::MAX);
-        self.shut(name, State::Deleted, Some(self.clock.now().plus(grace))).await
+        let (name, at) = (name.to_owned(), self.clock.now().plus(grace));
+        let shut =
+            |this: Arc<Self>| async move { this.shut(&name, State::Deleted, Some(at)).await };
+        self.to_the_end(shut).await?
     }
 
     async fn shut(
@@ -157,8 +169,13 @@ impl Workspaces {
         Ok(self.told(self.entry(name).await?))
     }
 
-    /// Closes a workspace that this host has open.
-    pub(crate) async fn close_here(&self, name: &WorkspaceName) {
+    /// Closes a workspace that this host has open, for another host.
+    pub(crate) async fn close_for_other(self: &Arc<Self>, name: WorkspaceName) {
+        // Who asked may have gone.
+        let _ = self.to_the_end(|this| async move { this.close_here(&name).await }).await;
+    }
+
+    async fn close_here(&self, name: &WorkspaceName) {
         let slot = self.slots().get(name).cloned();
         if let Some(slot) = slot {
             self.close(&slot, Duration::ZERO).await;

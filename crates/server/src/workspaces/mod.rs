@@ -8,12 +8,13 @@
 //! concerns that one alone. One that is closed has its next time in the catalog, so that it fires then.
 
 mod manage;
+mod slot;
 mod sweep;
 mod way;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ use chorus_store::catalog::{Catalog, Entry, State};
 use chorus_store::db::Error;
 use chorus_store::membership::Owned;
 use futures_util::future::{BoxFuture, join_all};
+pub(crate) use slot::Entered;
+use slot::{Held, NotEntered, Now, Slot};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 pub(crate) use way::Way;
@@ -91,7 +94,7 @@ pub(crate) struct Workspaces {
     clock: Arc<dyn Clock>,
     keeping: Keeping,
     metrics: Arc<Metrics>,
-    open: Open,
+    opener: Open,
     /// Those that are open, or were wanted a moment ago.
     slots: Mutex<HashMap<WorkspaceName, Arc<Slot>>>,
     /// Links into workspaces that were not used yet, whether these are open or not.
@@ -102,62 +105,6 @@ pub(crate) struct Workspaces {
     keys: Mutex<HashMap<WorkspaceName, i64>>,
     opening: Semaphore,
     stopping: AtomicBool,
-}
-
-/// One workspace, as far as this process has it.
-struct Slot {
-    name: WorkspaceName,
-    /// Requests and streams under way.
-    in_use: AtomicUsize,
-    used_at: Mutex<Instant>,
-    /// Held while it is opened or closed.
-    now: tokio::sync::Mutex<Now>,
-}
-
-enum Now {
-    Closed,
-    Open(Held),
-    /// It could not be opened, and is let be until then.
-    Failed(Instant),
-}
-
-/// A workspace that this host has open.
-struct Held {
-    served: Arc<dyn Served>,
-    owned: Option<Owned>,
-}
-
-/// Why nobody is let in here.
-enum NotEntered {
-    Refused(Refusal),
-    /// Another host owns it, or as many are in use as may be: somebody may be let in soon.
-    NotNow(Refusal),
-}
-
-/// A workspace that is used; it is not closed before this is dropped.
-pub(crate) struct Entered {
-    pub(crate) served: Arc<dyn Served>,
-    slot: Arc<Slot>,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        self.slot.leave();
-    }
-}
-
-impl Slot {
-    fn leave(&self) {
-        *self.used_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.in_use.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    fn unused_for(&self) -> Duration {
-        match self.in_use.load(Ordering::SeqCst) {
-            0 => self.used_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed(),
-            _ => Duration::ZERO,
-        }
-    }
 }
 
 /// What is told of a workspace.
@@ -186,7 +133,7 @@ impl Workspaces {
             clock,
             keeping,
             metrics,
-            open,
+            opener: open,
             slots: Mutex::default(),
             links: Mutex::default(),
             failing: Mutex::default(),
@@ -214,14 +161,44 @@ impl Workspaces {
         asked.unwrap_or_else(|_| Err(Error::Engine("asking broke off".to_owned())))
     }
 
-    /// Lets somebody into a workspace of this host, which is opened for it if it has to be.
-    pub(crate) async fn enter(&self, name: &str) -> Result<Entered, Refusal> {
-        self.let_in(name).await.map_err(|why| match why {
-            NotEntered::Refused(refusal) | NotEntered::NotNow(refusal) => refusal,
-        })
+    /// Works to the end, whether whoever waits for it is still there or not: a workspace is never left half open.
+    async fn to_the_end<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, NotEntered> {
+        tokio::spawn(work(self.clone())).await.map_err(|_| not_now("it broke off; try again"))
     }
 
-    async fn let_in(&self, name: &str) -> Result<Entered, NotEntered> {
+    /// Lets somebody into a workspace of this host, which is opened for it if it has to be.
+    pub(crate) async fn enter(self: &Arc<Self>, name: &str) -> Result<Entered, Refusal> {
+        self.let_in(name).await.map_err(Refusal::from)
+    }
+
+    async fn let_in(self: &Arc<Self>, name: &str) -> Result<Entered, NotEntered> {
+        if let Some(entered) = self.open_now(name) {
+            return Ok(entered);
+        }
+        let name = name.to_owned();
+        self.to_the_end(|this| async move { this.open(&name).await }).await?
+    }
+
+    /// A workspace that is open, for which nobody has to wait.
+    fn open_now(&self, name: &str) -> Option<Entered> {
+        let slot = self.slots().get(&WorkspaceName::parse(name).ok()?).map(Slot::count)?;
+        let served = slot.now.try_lock().ok().and_then(|now| match &*now {
+            Now::Open(held) if !self.is_lost(held) && held.is_fit() => Some(held.served.clone()),
+            _ => None,
+        });
+        match served {
+            Some(served) => Some(Entered { served, slot }),
+            None => {
+                slot.leave();
+                None
+            }
+        }
+    }
+
+    async fn open(&self, name: &str) -> Result<Entered, NotEntered> {
         let slot = self.slot(name).await.map_err(NotEntered::Refused)?;
         let entered = self.enter_slot(&slot).await;
         match entered {
@@ -240,24 +217,12 @@ impl Workspaces {
         if self.stopping.load(Ordering::SeqCst) {
             return Err(Refusal::new(Code::Unavailable, "the host is stopping; try again"));
         }
-        let count = |slot: &Arc<Slot>| {
-            slot.in_use.fetch_add(1, Ordering::SeqCst);
-            slot.clone()
-        };
         let Ok(name) = WorkspaceName::parse(name) else { return Err(no_such(name)) };
         if let Some(slot) = self.slots().get(&name) {
-            return Ok(count(slot));
+            return Ok(slot.count());
         }
         self.must_be_active(&name).await?;
-        let fresh = || {
-            Arc::new(Slot {
-                name: name.clone(),
-                in_use: AtomicUsize::new(0),
-                used_at: Mutex::new(Instant::now()),
-                now: tokio::sync::Mutex::new(Now::Closed),
-            })
-        };
-        Ok(count(self.slots().entry(name.clone()).or_insert_with(fresh)))
+        Ok(self.slots().entry(name.clone()).or_insert_with(|| Slot::of(name)).count())
     }
 
     async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, NotEntered> {
@@ -322,7 +287,7 @@ impl Workspaces {
         set.map_err(|why| why.message)?;
         let links = self.links().entry(name.clone()).or_default().clone();
         let folder = self.catalog.folder(&entry);
-        let served = (self.open)(Opening { entry, folder, links, owned }).await?;
+        let served = (self.opener)(Opening { entry, folder, links, owned }).await?;
         if !is_made {
             let set = self.ask(move |catalog| catalog.set_made(&name)).await;
             set.map_err(|why| why.message)?;

@@ -29,7 +29,11 @@ impl Workspaces {
         }
     }
 
-    async fn look(&self) {
+    async fn look(self: &Arc<Self>) {
+        if self.cluster.view().is_some_and(|view| view.trouble.is_some()) {
+            // Who keeps the lease says so already.
+            return;
+        }
         let now = self.clock.now();
         match self.ask(move |catalog| catalog.due(now, AT_ONCE)).await {
             Ok(due) => self.open_due(due).await,
@@ -52,7 +56,7 @@ impl Workspaces {
 
     /// Where hosts share workspaces: lets go of what is another's, opens what a lost host had open, and gives up one
     /// workspace if this host has more than its share.
-    async fn look_at_hosts(&self) {
+    async fn look_at_hosts(self: &Arc<Self>) {
         let Some(view) = self.cluster.view() else { return };
         let slots: Vec<_> = self.slots().values().cloned().collect();
         for slot in &slots {
@@ -80,7 +84,8 @@ impl Workspaces {
             .map(|host| Candidate { host: &host.id, owned: view.owned_by(&host.id) })
             .collect();
         if view.owned_by(&view.me) > placement::bound(&hosts) {
-            let longest = slots.iter().max_by_key(|slot| slot.unused_for());
+            let free = slots.iter().filter(|slot| !self.has_links(slot));
+            let longest = free.max_by_key(|slot| slot.unused_for());
             if let Some(slot) = longest {
                 tracing::info!(workspace = %slot.name, "a workspace goes to a host that has fewer");
                 self.close(slot, Duration::ZERO).await;
@@ -109,7 +114,7 @@ impl Workspaces {
     }
 
     /// One that somebody else opens meanwhile is left to them.
-    async fn open_due(&self, due: Vec<WorkspaceName>) {
+    async fn open_due(self: &Arc<Self>, due: Vec<WorkspaceName>) {
         for name in due {
             if !self.slots().contains_key(&name)
                 && self.is_for_this_host(&name)
@@ -137,16 +142,20 @@ impl Workspaces {
         let Now::Open(Held { served, .. }) = &*now else { return false };
         let soon = self.clock.now().plus(i64::try_from(within.as_millis()).unwrap_or(i64::MAX));
         let is_due = served.next_due().is_some_and(|due| due < soon);
-        // Another host would not know a link that was given out here.
-        let has_links = self.cluster.view().is_some()
-            && self.links().get(&slot.name).is_some_and(|links| links.has_open(self.clock.now()));
-        if slot.unused_for().is_zero() || is_due || has_links || !served.is_idle() {
+        let is_kept = is_due || self.has_links(slot);
+        if slot.unused_for().is_zero() || is_kept || !served.is_idle() {
             return false;
         }
         self.close_now(slot, &mut now, Duration::ZERO).await;
         drop(now);
         self.forget(slot);
         true
+    }
+
+    /// Whether a link into it was given out here, which another host would not know.
+    fn has_links(&self, slot: &Slot) -> bool {
+        self.cluster.view().is_some()
+            && self.links().get(&slot.name).is_some_and(|links| links.has_open(self.clock.now()))
     }
 
     /// Closes the one that was unused for the longest, if as many are open as may be.

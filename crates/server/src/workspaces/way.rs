@@ -26,7 +26,11 @@ pub(crate) enum Way {
 
 impl Workspaces {
     /// Where a request goes that is for a workspace. One that another host has passed on is served here or by nobody.
-    pub(crate) async fn way(&self, name: &str, was_passed_on: bool) -> Result<Way, Refusal> {
+    pub(crate) async fn way(
+        self: &Arc<Self>,
+        name: &str,
+        was_passed_on: bool,
+    ) -> Result<Way, Refusal> {
         let enter = || async {
             match self.let_in(name).await {
                 Ok(entered) => Ok(Way::Here(entered)),

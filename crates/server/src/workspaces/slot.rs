@@ -1,0 +1,97 @@
+//! One workspace in this process: who is in it, and whether it is open.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chorus_core::model::error::Refusal;
+use chorus_core::model::workspace_name::WorkspaceName;
+use chorus_store::membership::Owned;
+use tokio::time::Instant;
+
+use super::Served;
+
+/// One workspace, as far as this process has it.
+pub(super) struct Slot {
+    pub(super) name: WorkspaceName,
+    /// Requests and streams under way.
+    pub(super) in_use: AtomicUsize,
+    used_at: Mutex<Instant>,
+    /// Held while it is opened or closed.
+    pub(super) now: tokio::sync::Mutex<Now>,
+}
+
+pub(super) enum Now {
+    Closed,
+    Open(Held),
+    /// It could not be opened, and is let be until then.
+    Failed(Instant),
+}
+
+/// A workspace that this host has open.
+pub(super) struct Held {
+    pub(super) served: Arc<dyn Served>,
+    pub(super) owned: Option<Owned>,
+}
+
+/// Why nobody is let in here.
+pub(super) enum NotEntered {
+    Refused(Refusal),
+    /// Another host owns it, or as many are in use as may be: somebody may be let in soon.
+    NotNow(Refusal),
+}
+
+/// A workspace that is used; it is not closed before this is dropped.
+pub(crate) struct Entered {
+    pub(crate) served: Arc<dyn Served>,
+    pub(super) slot: Arc<Slot>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.slot.leave();
+    }
+}
+
+impl Held {
+    /// Whether it can be used now.
+    pub(super) fn is_fit(&self) -> bool {
+        self.served.ended().is_none() && self.owned.as_ref().is_none_or(|owned| owned.lease.holds())
+    }
+}
+
+impl From<NotEntered> for Refusal {
+    fn from(why: NotEntered) -> Self {
+        let (NotEntered::Refused(refusal) | NotEntered::NotNow(refusal)) = why;
+        refusal
+    }
+}
+
+impl Slot {
+    pub(super) fn of(name: WorkspaceName) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            in_use: AtomicUsize::new(0),
+            used_at: Mutex::new(Instant::now()),
+            now: tokio::sync::Mutex::new(Now::Closed),
+        })
+    }
+
+    /// With whoever asks for it counted.
+    pub(super) fn count(self: &Arc<Self>) -> Arc<Self> {
+        self.in_use.fetch_add(1, Ordering::SeqCst);
+        self.clone()
+    }
+
+    pub(super) fn leave(&self) {
+        *self.used_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.in_use.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn unused_for(&self) -> Duration {
+        match self.in_use.load(Ordering::SeqCst) {
+            0 => self.used_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed(),
+            _ => Duration::ZERO,
+        }
+    }
+}
