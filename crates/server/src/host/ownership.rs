@@ -219,6 +219,8 @@ impl Ownership {
         let (Some(membership), cluster) = (self.membership(), &self.context.cluster) else {
             return false;
         };
+        // One may have joined a moment ago. A database that is away keeps nobody from stopping.
+        let _ = tokio::time::timeout(LOOK, membership.look_now()).await;
         let has_others = cluster.has_others();
         let Some(serving) = self.serving.borrow().clone().filter(|_| has_others) else {
             return false;

@@ -135,6 +135,7 @@ enum Order {
     Revoke(i64, oneshot::Sender<Result<()>>),
     Rekey(Vec<u8>, oneshot::Sender<Result<bool>>),
     Look,
+    LookNow(oneshot::Sender<()>),
 }
 
 /// This host among the hosts of its database: a thread of its own renews the lease, and looks how
@@ -223,6 +224,13 @@ impl Membership {
         }
     }
 
+    /// Looks how things are, and says when it has.
+    pub fn look_now(&self) -> oneshot::Receiver<()> {
+        let (reply, replied) = oneshot::channel();
+        self.order(Order::LookNow(reply));
+        replied
+    }
+
     /// Leaves the hosts: the lease ends, and nothing can be taken any more. Waits for the database.
     pub fn leave(&self) {
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -305,6 +313,10 @@ impl Member {
             }
             Order::Rekey(keys, reply) => drop(reply.send(self.rekey(keys))),
             Order::Look => {}
+            Order::LookNow(reply) => {
+                self.look();
+                let _ = reply.send(());
+            }
         }
     }
 
