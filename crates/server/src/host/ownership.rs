@@ -214,13 +214,19 @@ impl Ownership {
         }
     }
 
+    /// Has the others send nothing more, and choose this host for nothing. A database that is away keeps nobody from
+    /// stopping.
+    pub(super) async fn retire(&self) {
+        let Some(membership) = self.membership() else { return };
+        let _ = tokio::time::timeout(LOOK, membership.retire()).await;
+        self.context.cluster.tell_others().await;
+    }
+
     /// Where other hosts are up: lets one of them take over before this one stops. False where there are none.
     pub(super) async fn hand_over(&self, drain: Duration) -> bool {
         let (Some(membership), cluster) = (self.membership(), &self.context.cluster) else {
             return false;
         };
-        // One may have joined a moment ago. A database that is away keeps nobody from stopping.
-        let _ = tokio::time::timeout(LOOK, membership.look_now()).await;
         let has_others = cluster.has_others();
         let Some(serving) = self.serving.borrow().clone().filter(|_| has_others) else {
             return false;

@@ -15,6 +15,7 @@ impl Running {
     /// the folder go; within `drain_seconds` and a few more.
     pub async fn stop(self) {
         self.ownership.ends.send_replace(true);
+        self.ownership.retire().await;
         let handed_over = self.ownership.hand_over(self.drain).await;
         let serving = self.ownership.serving.borrow().clone().filter(|_| !handed_over);
         if let Some(serving) = &serving {

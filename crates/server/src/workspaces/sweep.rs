@@ -118,7 +118,8 @@ impl Workspaces {
         for name in due {
             if !self.slots().contains_key(&name)
                 && self.is_for_this_host(&name)
-                && let Err(refusal) = self.enter(&name).await
+                // Another host may have been sooner.
+                && let Err(NotEntered::Refused(refusal)) = self.let_in(&name).await
             {
                 tracing::warn!(workspace = %name, why = refusal.message, "a workspace is due and cannot be opened");
             }

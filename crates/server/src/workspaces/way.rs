@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use chorus_core::model::error::Refusal;
+use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::workspace_name::WorkspaceName;
 use chorus_store::membership::{Owned, View};
 
@@ -40,9 +40,12 @@ impl Workspaces {
         };
         let Some(view) = self.cluster.view() else { return enter().await };
         let parsed = WorkspaceName::parse(name).map_err(|_| no_such(name))?;
-        let is_open = self.slots().contains_key(&parsed) && !self.stopping.load(Ordering::SeqCst);
-        if is_open {
+        let stops = self.stopping.load(Ordering::SeqCst);
+        if self.slots().contains_key(&parsed) && !stops {
             return enter().await;
+        }
+        if was_passed_on && stops {
+            return Ok(Way::Nowhere(Refusal::new(Code::Unavailable, "the host is stopping")));
         }
         let key = self.key(&parsed).await?;
         let to = match view.other_owner(key) {

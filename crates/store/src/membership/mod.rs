@@ -135,7 +135,7 @@ enum Order {
     Revoke(i64, oneshot::Sender<Result<()>>),
     Rekey(Vec<u8>, oneshot::Sender<Result<bool>>),
     Look,
-    LookNow(oneshot::Sender<()>),
+    Retire(oneshot::Sender<()>),
 }
 
 /// This host among the hosts of its database: a thread of its own renews the lease, and looks how
@@ -224,10 +224,10 @@ impl Membership {
         }
     }
 
-    /// Looks how things are, and says when it has.
-    pub fn look_now(&self) -> oneshot::Receiver<()> {
+    /// Serves nobody any more, and keeps what it owns until it gives it back: others wait for that.
+    pub fn retire(&self) -> oneshot::Receiver<()> {
         let (reply, replied) = oneshot::channel();
-        self.order(Order::LookNow(reply));
+        self.order(Order::Retire(reply));
         replied
     }
 
@@ -313,7 +313,11 @@ impl Member {
             }
             Order::Rekey(keys, reply) => drop(reply.send(self.rekey(keys))),
             Order::Look => {}
-            Order::LookNow(reply) => {
+            Order::Retire(reply) => {
+                self.joining.peer = String::new();
+                if let Err(why) = rows::retire(&self.db, &self.me) {
+                    tracing::warn!(%why, "other hosts could not be told that this one stops");
+                }
                 self.look();
                 let _ = reply.send(());
             }

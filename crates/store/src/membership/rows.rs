@@ -110,6 +110,11 @@ pub(super) fn renew(db: &dyn Db, host: &str, lease: i64) -> Result<bool> {
     Ok(db.execute(&sql, &[host.into(), lease.into()])? > 0)
 }
 
+/// The host serves nobody any more.
+pub(super) fn retire(db: &dyn Db, host: &str) -> Result<()> {
+    db.execute("UPDATE live_host SET peer = '' WHERE host = $1", &[host.into()]).map(drop)
+}
+
 /// The host has other keys from here on. Which keys the workspace has is open until its next owner:
 /// a host that ends before it has kept the new ones comes back with the old.
 pub(super) fn rekey(db: &dyn Db, workspace: i64, host: &str, keys: &[u8]) -> Result<()> {
