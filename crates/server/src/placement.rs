@@ -64,7 +64,7 @@ mod tests {
         let three = place(&names, &["a", "b", "c"]);
         for host in ["a", "b", "c"] {
             let owned = three.iter().filter(|at| **at == host).count();
-            assert!(owned <= 4_000 * 5 / 12 + 1 && owned >= 1_000, "{host} owns {owned}");
+            assert!((1_000..=4_000 * 5 / 12 + 1).contains(&owned), "{host} owns {owned}");
         }
         let four = place(&names, &["a", "b", "c", "d"]);
         let moved = three.iter().zip(&four).filter(|(before, after)| before != after).count();

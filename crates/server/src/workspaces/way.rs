@@ -65,7 +65,7 @@ impl Workspaces {
         let may = view
             .hosts
             .iter()
-            .filter(|host| !host.peer.is_empty() && !(stops && host.id == view.me));
+            .filter(|host| !host.peer.is_empty() && (!stops || host.id != view.me));
         let hosts: Vec<_> =
             may.map(|host| Candidate { host: &host.id, owned: view.owned_by(&host.id) }).collect();
         placement::choose(name, &hosts)

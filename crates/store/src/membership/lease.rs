@@ -47,3 +47,9 @@ impl Lease {
         self.until.store(0, Ordering::Release);
     }
 }
+
+/// Milliseconds since the Unix epoch, by this machine's clock.
+pub(super) fn unix_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

@@ -157,7 +157,7 @@ impl Membership {
             let why = "a host of an earlier version runs on it; stop all of those before you start this one";
             return Err(Error::Engine(why.to_owned()).into());
         }
-        let apart = rows::ahead(&db, unix_ms())?;
+        let apart = rows::ahead(&db, lease::unix_ms())?;
         if apart.abs() > APART_MS {
             tracing::warn!(
                 ms = apart,
@@ -440,11 +440,6 @@ pub(crate) fn catalog(address: &Arc<Address>) -> Result<Postgres> {
     let db = Postgres::member(address)?;
     rows::make_tables(&db)?;
     Ok(db)
-}
-
-fn unix_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn new_id() -> Result<String> {
