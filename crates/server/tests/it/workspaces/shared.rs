@@ -55,8 +55,17 @@ async fn room(at: &Below<'_>, operator: &str) -> (String, String, String) {
     (room["id"].as_str().unwrap().to_owned(), token("ann").await, token("bot").await)
 }
 
+/// Says the same until it is accepted.
+async fn until_said(at: &Below<'_>, token: &str, room: &str, text: &str) {
+    eventually("it is accepted", async || {
+        let new = json!({"conversation": room, "text": text, "idempotency_key": text});
+        at.post(token, "/v1/messages", new).await.status < 300
+    })
+    .await;
+}
+
 async fn listed(host: &TestHost, name: &str) -> Value {
-    Below { host, name: "" }.host.get(&host.operator(), "/v1/workspaces").await.ok()["workspaces"]
+    host.get(&host.operator(), "/v1/workspaces").await.ok()["workspaces"]
         .as_array()
         .unwrap()
         .iter()
@@ -159,11 +168,7 @@ async fn what_a_lost_host_owned_is_taken_and_it_writes_nothing_more() {
     // As if its lease had ended.
     let gone = format!("DELETE FROM live_host WHERE url = '{}'", owner.running.url);
     chorus_cluster::sql_at(&url, &gone).unwrap();
-    eventually("it is taken", async || {
-        let new = json!({"conversation": room, "text": "after", "idempotency_key": "after"});
-        below(survivor).post(&ann, "/v1/messages", new).await.status < 300
-    })
-    .await;
+    until_said(&below(survivor), &ann, &room, "after").await;
     // The one that was lost has joined again, and leads to whoever has it.
     eventually("both tell the same", async || {
         let page = format!("/v1/messages?conversation={room}");
@@ -171,11 +176,7 @@ async fn what_a_lost_host_owned_is_taken_and_it_writes_nothing_more() {
         read.status == 200 && read.body["messages"][1]["text"] == "after"
     })
     .await;
-    eventually("it passes on what is said", async || {
-        let new = json!({"conversation": room, "text": "again", "idempotency_key": "again"});
-        below(owner).post(&ann, "/v1/messages", new).await.status < 300
-    })
-    .await;
+    until_said(&below(owner), &ann, &room, "again").await;
     assert_eq!(below(survivor).texts(&ann, &room).await, ["before", "after", "again"]);
     for host in [other, one] {
         host.running.stop().await;
