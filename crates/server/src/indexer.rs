@@ -1,10 +1,12 @@
 //! Keeping the index of search: a thread of its own reads what the logs have gained (`chorus_store::search`).
 //!
 //! It is hinted at, never waited for: a hint costs the dispatcher an entry of a set, and one that is lost is found by comparing
-//! places with heads, as at the start. While a lot is posted it works a twentieth of the time, so that posting does not
-//! pay for searching; the index is then behind, and searches say so.
+//! places with heads, as at the start. While a lot is posted, in this workspace or in others of this process, all of
+//! these threads together work about a twentieth of the time, so that posting does not pay for searching. The index is
+//! then behind, and is read up for a search that waits for it; searches say where it is too far behind for that.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,7 +25,32 @@ const REST: u32 = 19;
 /// So many hints behind, nobody waits for it to catch up.
 const FAR_BEHIND: u64 = 2_000;
 /// The longest rest.
-const LONGEST_REST: Duration = Duration::from_millis(500);
+const LONGEST_REST: Duration = Duration::from_secs(2);
+/// What all the workspaces of this process ask for.
+static ALL: Load = Load { hints: AtomicU64::new(0), busy: AtomicU32::new(0) };
+
+struct Load {
+    /// Hints there have been.
+    hints: AtomicU64,
+    /// Threads that have something to read.
+    busy: AtomicU32,
+}
+
+/// A thread that has something to read.
+struct Busy;
+
+impl Busy {
+    fn now() -> Self {
+        ALL.busy.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        ALL.busy.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 /// How long it is waited before a place that failed is looked at again; doubled each time it fails once more.
 const AGAIN: Duration = Duration::from_secs(1);
 /// When what was taken out is tried to be scrubbed again, after a search was in the way.
@@ -69,6 +96,7 @@ impl Hints {
             given.count += 1;
         }
         if given.count > before {
+            ALL.hints.fetch_add(given.count - before, Ordering::Relaxed);
             self.wake.notify_one();
         }
     }
@@ -217,8 +245,9 @@ impl Indexer {
         if everywhere {
             self.waiting.extend(self.index.behind(&self.readers)?);
         }
+        let _busy = Busy::now();
         while let Some(key) = self.waiting.pop_first() {
-            let (began, before) = (Instant::now(), self.hints.lock().count);
+            let (began, before) = (Instant::now(), ALL.hints.load(Ordering::Relaxed));
             match self.index.step(&self.readers, key, EVENTS) {
                 Ok(step) if step.more => drop(self.waiting.insert(key)),
                 Ok(_) => {}
@@ -235,10 +264,12 @@ impl Indexer {
             if given.stop || !given.forget.is_empty() {
                 return Ok(true);
             }
-            let (worked, hinted) = (began.elapsed(), given.count - before);
             drop(given);
+            let worked = began.elapsed();
+            let hinted = ALL.hints.load(Ordering::Relaxed) - before;
             if hinted as f64 > LOT_PER_SECOND * worked.as_secs_f64() && hinted > 1 {
-                self.hints.rest((worked * REST).min(LONGEST_REST), true);
+                let rest = worked * REST * ALL.busy.load(Ordering::Relaxed);
+                self.hints.rest(rest.min(LONGEST_REST), true);
             }
         }
         self.index.scrub()

@@ -227,6 +227,9 @@ impl Workspaces {
 
     async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, NotEntered> {
         let mut now = slot.now.lock().await;
+        if slot.is_given_up.load(Ordering::SeqCst) {
+            return Err(not_now("it goes to another host"));
+        }
         let unavailable = || NotEntered::Refused(unavailable(&slot.name));
         match &*now {
             Now::Open(held) if self.is_lost(held) => self.let_go(slot, &mut now).await,
@@ -327,7 +330,7 @@ impl Workspaces {
             Now::Failed(until) => *until <= Instant::now(),
         });
         if is_closed && slot.in_use.load(Ordering::SeqCst) == 0 {
-            slots.remove(&slot.name);
+            remove(&mut slots, slot);
         }
     }
 
@@ -385,6 +388,13 @@ impl Workspaces {
             Some(_) => Err(unavailable(&name)),
             None => Ok(()),
         }
+    }
+}
+
+/// Removes a slot, unless there is another one for its workspace by now.
+fn remove(slots: &mut HashMap<WorkspaceName, Arc<Slot>>, slot: &Arc<Slot>) {
+    if slots.get(&slot.name).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+        slots.remove(&slot.name);
     }
 }
 

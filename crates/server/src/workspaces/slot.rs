@@ -1,6 +1,6 @@
 //! One workspace in this process: who is in it, and whether it is open.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ pub(super) struct Slot {
     /// Requests and streams under way.
     pub(super) in_use: AtomicUsize,
     used_at: Mutex<Instant>,
+    /// It is not opened again: another host is to have the workspace.
+    pub(super) is_given_up: AtomicBool,
     /// Held while it is opened or closed.
     pub(super) now: tokio::sync::Mutex<Now>,
 }
@@ -73,6 +75,7 @@ impl Slot {
             name,
             in_use: AtomicUsize::new(0),
             used_at: Mutex::new(Instant::now()),
+            is_given_up: AtomicBool::new(false),
             now: tokio::sync::Mutex::new(Now::Closed),
         })
     }

@@ -2,6 +2,7 @@
 //! nobody uses, and removing those whose grace is over.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chorus_core::model::workspace_name::WorkspaceName;
@@ -14,6 +15,8 @@ use crate::placement::{self, Candidate};
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(1);
+/// How long what is under way in a workspace that is given up may take to be answered.
+const ANSWERING: Duration = Duration::from_secs(2);
 /// How many are opened or removed in one look.
 const AT_ONCE: usize = 64;
 
@@ -88,9 +91,16 @@ impl Workspaces {
             let longest = free.max_by_key(|slot| slot.unused_for());
             if let Some(slot) = longest {
                 tracing::info!(workspace = %slot.name, "a workspace goes to a host that has fewer");
-                self.close(slot, Duration::ZERO).await;
+                self.give_up(slot).await;
             }
         }
+    }
+
+    /// Closes a workspace that another host is to have. Whoever waits for it meanwhile looks again where it is.
+    async fn give_up(&self, slot: &Arc<Slot>) {
+        slot.is_given_up.store(true, Ordering::SeqCst);
+        self.close(slot, ANSWERING).await;
+        super::remove(&mut self.slots(), slot);
     }
 
     fn count(&self) {

@@ -16,6 +16,8 @@ pub enum Error {
     /// The connection is lost. A transaction in progress was rolled back, except that the fate of a
     /// commit in progress is unknown until `Db::recover` determines it.
     Lost(String),
+    /// The changes of a transaction were refused. It was rolled back completely.
+    Refused(String),
     /// Another host has taken the workspace. The transaction was rolled back completely.
     Fenced(String),
     /// A row that no version of this program writes.
@@ -31,7 +33,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Engine(why) => write!(f, "the database failed: {why}"),
+            Self::Engine(why) | Self::Refused(why) => write!(f, "the database failed: {why}"),
             Self::Full(why) => write!(f, "the disk is full: {why}"),
             Self::Lost(why) => write!(f, "the database cannot be reached: {why}"),
             Self::Fenced(why) => write!(f, "another host has taken the workspace: {why}"),

@@ -35,8 +35,8 @@ pub trait Db: Send {
     /// Changes one row, immediately or at the latest by [`Db::flush`]. Reads see the change in any
     /// case. The values are those of all columns, or of the key for a removal.
     fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()>;
-    /// Makes all pending changes. Called before a commit, so that a failing change is
-    /// distinguishable from a failing commit.
+    /// Makes all pending changes, unless their failure in the commit is [`Error::Refused`]. Called
+    /// before a commit, so that a failing change is distinguishable from a failing commit.
     fn flush(&self) -> Result<()>;
     /// Runs a statement that returns no rows; returns the number of changed rows.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize>;
@@ -51,8 +51,8 @@ pub trait Db: Send {
     fn begin(&self) -> Result<()>;
     /// Begins a read-only transaction with a consistent snapshot, to be ended by [`Db::rollback`].
     fn begin_reading(&self) -> Result<()>;
-    /// The data is on disk when this returns. After a failure the outcome is unknown, so a commit
-    /// is never retried.
+    /// The data is on disk when this returns. After a failure other than [`Error::Refused`], `Full`
+    /// and `Fenced` the outcome is unknown, so a commit is never retried.
     fn commit(&self) -> Result<()>;
     /// Whether the connection is lost and [`Db::recover`] must be called.
     fn is_lost(&self) -> bool;

@@ -16,8 +16,8 @@ pub(super) struct Buffer {
 }
 
 /// The pending changes of one table.
-pub(super) struct Rows {
-    pub(super) table: &'static Table,
+struct Rows {
+    table: &'static Table,
     inserted: Vec<Vec<Kept>>,
     /// By key.
     placed: BTreeMap<Vec<u8>, Vec<Kept>>,
@@ -64,32 +64,58 @@ impl Buffer {
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<Rows> {
-        std::mem::take(&mut self.tables)
+    /// How many rows are pending.
+    pub(super) fn len(&self) -> usize {
+        let of = |rows: &Rows| rows.inserted.len() + rows.placed.len() + rows.removed.len();
+        self.tables.iter().map(of).sum()
     }
+}
+
+/// What one statement does: one kind of change to rows of a table.
+pub(super) struct Change<'a> {
+    pub(super) table: &'static Table,
+    pub(super) how: RowChange,
+    pub(super) columns: Vec<Column<'a>>,
+}
+
+/// The statements that make all these pending changes, in order.
+pub(super) fn changes<'a>(buffers: &[&'a Buffer]) -> Vec<Change<'a>> {
+    let mut tables: Vec<&'static Table> = Vec::new();
+    for rows in buffers.iter().flat_map(|buffer| &buffer.tables) {
+        if !tables.iter().any(|table| table.name == rows.table.name) {
+            tables.push(rows.table);
+        }
+    }
+    let mut changes = Vec::new();
+    for table in tables {
+        let of = |how| {
+            let all = buffers.iter().flat_map(|buffer| &buffer.tables);
+            let rows = all.filter(|rows| rows.table.name == table.name);
+            rows.flat_map(move |rows| rows.of(how)).collect::<Vec<_>>()
+        };
+        for how in [RowChange::Remove, RowChange::Insert, RowChange::Put] {
+            let rows = of(how);
+            if !rows.is_empty() {
+                changes.push(Change { table, how, columns: columns(&rows) });
+            }
+        }
+    }
+    changes
 }
 
 impl Rows {
-    /// The statements to run, in order, each with its columns.
-    pub(super) fn statements(self) -> impl Iterator<Item = (RowChange, Vec<Column>)> {
-        let placed: Vec<_> = self.placed.into_values().collect();
-        let removed: Vec<_> = self.removed.into_values().collect();
-        [(RowChange::Remove, removed), (RowChange::Insert, self.inserted), (RowChange::Put, placed)]
-            .into_iter()
-            .filter(|(_, rows)| !rows.is_empty())
-            .map(|(change, rows)| (change, columns(rows)))
+    fn of(&self, how: RowChange) -> Box<dyn Iterator<Item = &[Kept]> + '_> {
+        match how {
+            RowChange::Insert => Box::new(self.inserted.iter().map(Vec::as_slice)),
+            RowChange::Put => Box::new(self.placed.values().map(Vec::as_slice)),
+            RowChange::Remove => Box::new(self.removed.values().map(Vec::as_slice)),
+        }
     }
 }
 
-fn columns(rows: Vec<Vec<Kept>>) -> Vec<Column> {
-    let width = rows.first().map_or(0, Vec::len);
-    let mut columns: Vec<_> = (0..width).map(|_| Column(Vec::with_capacity(rows.len()))).collect();
-    for row in rows {
-        for (column, value) in columns.iter_mut().zip(row) {
-            column.0.push(value);
-        }
-    }
-    columns
+fn columns<'a>(rows: &[&'a [Kept]]) -> Vec<Column<'a>> {
+    let width = rows.first().map_or(0, |row| row.len());
+    (0..width).map(|at| Column(rows.iter().map(|row| &row[at]).collect())).collect()
 }
 
 /// A key as bytes with the same sort order as its values.

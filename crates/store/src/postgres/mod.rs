@@ -12,7 +12,9 @@
 
 mod address;
 mod buffer;
+mod commit;
 mod fault;
+mod group;
 mod link;
 mod passfile;
 mod rows;
@@ -29,6 +31,7 @@ use std::sync::Arc;
 
 pub use address::{Address, AddressError};
 use buffer::Buffer;
+use commit::Owned;
 use link::{Dialing, Link, MOMENT, STATEMENT, Typed, Use};
 pub use shared::SharedLinks;
 pub(crate) use thread::wait;
@@ -52,6 +55,8 @@ pub struct Postgres {
     /// Rows are being read: the connection is not free for another statement.
     showing: Cell<bool>,
     buffer: RefCell<Buffer>,
+    /// The last transaction's changes were refused: those of the next are made before its commit.
+    wary: Cell<bool>,
     /// What this connection writes as the owner of.
     owned: Option<Owned>,
 }
@@ -63,17 +68,6 @@ pub struct Epoch {
     pub number: u64,
     /// How many transactions its owners had committed before.
     pub batch: u64,
-}
-
-/// The workspace that a connection writes.
-struct Owned {
-    epoch: Epoch,
-    /// The number of the last transaction that was committed.
-    batch: Cell<u64>,
-    /// A commit whose answer was lost.
-    unknown: Cell<bool>,
-    /// What keeps the epoch from passing, for a program that is no host.
-    _kept: Option<Box<dyn Send>>,
 }
 
 /// The state of the transaction. It begins with its first statement, in the same message.
@@ -138,6 +132,7 @@ impl Postgres {
             lost: Cell::new(false),
             showing: Cell::new(false),
             buffer: RefCell::default(),
+            wary: Cell::new(false),
             owned,
         }
     }
@@ -209,7 +204,7 @@ impl Postgres {
     fn reset(&self) {
         self.state.set(State::None);
         self.failed.set(false);
-        self.buffer.borrow_mut().take();
+        *self.buffer.borrow_mut() = Buffer::default();
     }
 
     /// Outside of a transaction an owner's statement is one of its own, which checks the epoch.
@@ -227,60 +222,17 @@ impl Postgres {
         }
     }
 
-    /// The words that end a transaction: those of an owner check its epoch, and count.
-    fn commit_words(&self) -> String {
-        let Some(Owned { epoch, batch, .. }) = &self.owned else { return "COMMIT".to_owned() };
-        let (Epoch { workspace, number, .. }, next) = (epoch, batch.get() + 1);
-        format!(
-            "WITH held AS (UPDATE workspace_owner SET batch = {next}
-                WHERE workspace = {workspace} AND epoch = {number} RETURNING 1)
-            SELECT 1 / count(*) FROM held; COMMIT"
-        )
-    }
-
-    fn commit_now(&self) -> Result<()> {
-        self.flush()?;
-        let open = self.state.get() == State::Open;
-        if self.failed.get() {
-            // PostgreSQL would report success although it has rolled back.
-            return Err(Error::Engine("a statement of the transaction failed".to_owned()));
-        }
-        if !open {
-            self.reset();
+    /// Makes all pending changes.
+    fn write_out(&self) -> Result<()> {
+        if self.buffer.borrow().is_empty() {
             return Ok(());
         }
-        let words = self.commit_words();
-        self.reset();
-        let done = self.link().and_then(|link| link.run(&words));
-        match (done, &self.owned) {
-            (Ok(()), owned) => {
-                owned.iter().for_each(|owned| owned.batch.set(owned.batch.get() + 1));
-                Ok(())
-            }
-            // The server has not come to the words that commit.
-            (Err(why @ (Error::Fenced(_) | Error::Full(_))), _) => {
-                self.state.set(State::Open);
-                self.rollback()?;
-                Err(why)
-            }
-            // Whatever the error is, only the number of the last transaction tells its fate.
-            (Err(why), owned) => {
-                self.lost.set(true);
-                owned.iter().for_each(|owned| owned.unknown.set(true));
-                Err(Error::Lost(why.to_string()))
-            }
-        }
+        self.alone(|| self.write_rows())
     }
 
     fn gone(&self) -> Error {
         self.lost.set(true);
         Error::Lost("the connection was closed".to_owned())
-    }
-}
-
-impl Owned {
-    fn of(epoch: Epoch, kept: Option<Box<dyn Send>>) -> Self {
-        Self { epoch, batch: Cell::new(epoch.batch), unknown: Cell::new(false), _kept: kept }
     }
 }
 
@@ -298,22 +250,20 @@ impl Drop for Postgres {
 impl Db for Postgres {
     fn change(&self, table: &'static Table, how: RowChange, values: &[Value<'_>]) -> Result<()> {
         if self.buffer.borrow().stands_in_the_way(table, how) {
-            self.flush()?;
+            self.write_out()?;
         }
         self.buffer.borrow_mut().keep(table, how, values);
         // Outside of a transaction nothing marks the end of the changes.
-        if self.state.get() == State::None { self.flush() } else { Ok(()) }
+        if self.state.get() == State::None { self.write_out() } else { Ok(()) }
     }
 
+    /// Changes that are made together with others wait for the commit.
     fn flush(&self) -> Result<()> {
-        if self.buffer.borrow().is_empty() {
-            return Ok(());
-        }
-        self.alone(|| self.write_rows())
+        if self.is_groupable() { Ok(()) } else { self.write_out() }
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
-        self.flush()?;
+        self.write_out()?;
         self.alone(|| {
             let link = self.link()?;
             let run = self.noting(link.execute(sql, typed(values)))?;
@@ -328,7 +278,7 @@ impl Db for Postgres {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        self.flush()?;
+        self.write_out()?;
         let shown = self.show(sql, typed(values), each);
         self.rest();
         shown

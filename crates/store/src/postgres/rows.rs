@@ -7,6 +7,7 @@ use std::pin::pin;
 use futures_util::StreamExt;
 use futures_util::future::{join, join_all, join3};
 
+use super::buffer::{self, Change};
 use super::link::{Answer, Link, Typed};
 use super::value::Shown;
 use super::{Postgres, State, WRITING};
@@ -114,23 +115,21 @@ impl Postgres {
         }
     }
 
-    /// Writes the buffered changes, with one statement per table and kind of change.
+    /// Writes the buffered changes.
     pub(super) fn write_rows(&self) -> Result<()> {
-        if self.buffer.borrow().is_empty() {
-            return Ok(());
-        }
-        let mut changes = Vec::new();
-        let tables = self.buffer.borrow_mut().take();
-        for rows in tables {
-            let table = rows.table;
-            for (how, columns) in rows.statements() {
-                changes.push((self.over_arrays(table, how)?, columns));
-            }
-        }
+        let rows = std::mem::take(&mut *self.buffer.borrow_mut());
+        self.write(&buffer::changes(&[&rows]))
+    }
+
+    /// Makes these changes, with one statement per table and kind of change.
+    pub(super) fn write(&self, changes: &[Change<'_>]) -> Result<()> {
+        let statements = changes.iter().map(|change| self.over_arrays(change.table, change.how));
+        let statements = statements.collect::<Result<Vec<_>>>()?;
         let link = self.link()?;
-        for some in changes.chunks(AT_ONCE) {
-            let run = some.iter().map(|(sql, columns)| {
-                let typed = columns.iter().map(|column| (column as _, column.ty()));
+        let all: Vec<_> = statements.iter().zip(changes).collect();
+        for some in all.chunks(AT_ONCE) {
+            let run = some.iter().map(|(sql, change)| {
+                let typed = change.columns.iter().map(|column| (column as _, column.ty()));
                 link.execute(sql, typed.collect())
             });
             let run = self.noting(run.collect::<Result<Vec<_>>>())?;

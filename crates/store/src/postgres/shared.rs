@@ -4,11 +4,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::address::Address;
+use super::group::Group;
 use super::link::{Link, Use};
 use crate::db::{Error, Result, Sync};
 
 /// Connections at one time. A batch takes a few milliseconds.
-const AT_MOST: usize = 8;
+const AT_MOST: usize = 6;
 
 /// The writers' connections of a host to one database.
 pub struct SharedLinks {
@@ -16,6 +17,8 @@ pub struct SharedLinks {
     pub(super) what: Use,
     state: Mutex<State>,
     returned: Condvar,
+    /// Commits what needs no more than that. It is made when it is needed.
+    group: Mutex<Option<Arc<Group>>>,
 }
 
 #[derive(Default)]
@@ -31,7 +34,17 @@ impl SharedLinks {
             what: Use::Write(sync),
             state: Mutex::default(),
             returned: Condvar::new(),
+            group: Mutex::default(),
         })
+    }
+
+    pub(super) fn group(&self) -> Result<Arc<Group>> {
+        let mut group = self.group.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(group) = &*group {
+            return Ok(group.clone());
+        }
+        let started = Arc::new(Group::start(&self.address, self.what)?);
+        Ok(group.insert(started).clone())
     }
 
     /// A place for a connection, and the connection if one is idle; waits for it. Whoever has the place gives it back.

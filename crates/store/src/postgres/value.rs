@@ -62,9 +62,9 @@ impl From<&Value<'_>> for Kept {
 
 /// One column of all rows of a batch: an array for `unnest`.
 #[derive(Debug)]
-pub(super) struct Column(pub(super) Vec<Kept>);
+pub(super) struct Column<'a>(pub(super) Vec<&'a Kept>);
 
-impl Column {
+impl Column<'_> {
     pub(super) fn ty(&self) -> Type {
         match self.0.iter().find(|value| !matches!(value, Kept::Null)) {
             Some(Kept::Int(_)) => Type::INT8_ARRAY,
@@ -75,7 +75,7 @@ impl Column {
     }
 }
 
-impl ToSql for Column {
+impl ToSql for Column<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
         let other = || format!("a column of type {ty} is given another");
         match *ty {

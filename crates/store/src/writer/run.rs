@@ -357,6 +357,10 @@ impl Run {
                     self.park(jobs, &error.to_string());
                     return Ok(());
                 }
+                Err(Error::Refused(why)) => {
+                    let broken = Broken { code: Code::Unavailable, why, pause: None };
+                    return self.one_by_one(jobs, &broken, self.trace.now);
+                }
                 Err(error) => return refuse_all(jobs, error),
                 Ok(()) => {}
             }
