@@ -121,13 +121,18 @@ pub(crate) struct Made {
     pub seats: u64,
 }
 
-/// The bucket of one connection; it goes with it.
+/// The bucket of one connection or workspace; it goes with it.
 pub(crate) struct Bucket {
     rate: Option<Rate>,
     full_at: i64,
 }
 
 impl Bucket {
+    /// So many a second, and so many at once.
+    pub(crate) fn new(per_second: u32, burst: u32) -> Self {
+        Self { rate: Rate::new(per_second, burst), full_at: 0 }
+    }
+
     pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Wait> {
         let Some(rate) = self.rate else { return Ok(()) };
         self.full_at = rate.take(1, self.full_at, nanos(now))?;

@@ -83,6 +83,12 @@ pub(crate) fn stored_by(db: &dyn Db, workspace: i64, member: MemberKey) -> Resul
     Ok(bytes.unwrap_or_default())
 }
 
+/// The total size of all files.
+pub(crate) fn stored(db: &dyn Db, workspace: i64) -> Result<u64> {
+    let sql = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM asset WHERE workspace = $1";
+    Ok(db.one(sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())
+}
+
 pub(crate) fn get(db: &dyn Db, workspace: i64, uid: Uid) -> Result<Option<Asset>> {
     db.get(&ASSET, &[workspace.into(), (&uid.0.to_be_bytes()).into()], read)
 }

@@ -263,6 +263,14 @@ pub(crate) fn count(db: &dyn Db, workspace: i64, kind: ConversationKind) -> Resu
     Ok(count.unwrap_or_default())
 }
 
+/// How many entries all logs have.
+pub(crate) fn entries(db: &dyn Db, workspace: i64) -> Result<u64> {
+    let sql = "SELECT CAST(COALESCE(SUM(h.seq - COALESCE(b.seq, 0)), 0) AS BIGINT) FROM head h
+        LEFT JOIN base b ON b.workspace = h.workspace AND b.conversation = h.conversation
+        WHERE h.workspace = $1";
+    Ok(db.one(sql, &[workspace.into()], |row| row.int(0))?.unwrap_or_default())
+}
+
 /// The newest seq and time of every conversation.
 pub(crate) fn heads(db: &dyn Db, workspace: i64) -> Result<Vec<(ConversationKey, Head)>> {
     let sql = heads_sql("ORDER BY h.conversation");

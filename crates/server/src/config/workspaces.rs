@@ -13,5 +13,16 @@ section! {
         idle: Span = Span::minutes(5), Span::seconds(1) => Span::hours(24);
         /// How long a workspace is kept that was deleted, so that it can be brought back.
         grace: Span = Span::days(7), Span::seconds(0) => Span::days(365);
+        /// Requests under way and connections of one workspace at one time. Beyond it, requests are
+        /// refused with RATE_LIMITED. So one workspace never takes all of a host's time.
+        connections: u32 = 5_000, 1 => 10_000_000;
+        /// Requests per second to one workspace, over all its members; 0 means no limit.
+        requests_per_second: u32 = 0;
+        /// The burst of such requests.
+        requests_burst: u32 = 2_000, 1 => 10_000_000;
+        /// Storage of one workspace, in MiB; 0 means no limit. Its files count with their size, and
+        /// each log entry as 1 KiB. Beyond it, messages and files are refused with RATE_LIMITED
+        /// until the setting is raised, or retention drops what is old.
+        storage_mib: u64 = 0;
     }
 }

@@ -64,6 +64,11 @@ impl Engine {
     ) -> Result<(Self, Pending), StartError> {
         let HostContext { config, reached, metrics, traces, cluster, .. } = context;
         let settings = &config.settings;
+        // The host's own workspace has all the space there is.
+        let storage_mib = match &context.workspaces {
+            None => settings.workspaces.storage_mib,
+            Some(_) => 0,
+        };
         let webhooks =
             Webhooks::open(&settings.webhook, &storage.roots, (reached.addr.ip(), &reached.url))
                 .map_err(StartError::Egress)?;
@@ -145,7 +150,7 @@ impl Engine {
             pace: config.pace,
             place,
             public_url: reached.url.as_str().into(),
-            quotas: Arc::new(Quotas::new(&settings.limits)),
+            quotas: Arc::new(Quotas::new(&settings.limits, storage_mib)),
             readers,
             redactor: Arc::new(settings.redaction.redactor()),
             replies,

@@ -177,7 +177,7 @@ impl Served for Serving {
     }
 
     fn trouble(&self) -> Option<String> {
-        self.app.ready().err()
+        self.app.ready().err().or_else(|| self.app.shared.quotas.is_full())
     }
 
     fn is_idle(&self) -> bool {
@@ -187,6 +187,11 @@ impl Served for Serving {
         shared.drain.under_way() == 0
             && shared.feed.followers() == 0
             && shared.webhooks.are_idle(&endpoints, &shared.connections, now)
+    }
+
+    fn connections(&self) -> usize {
+        let shared = &self.app.shared;
+        shared.connections.len() + shared.feed.followers()
     }
 
     fn next_due(&self) -> Option<Timestamp> {

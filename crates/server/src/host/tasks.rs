@@ -38,6 +38,8 @@ pub(super) fn start(
     tokio::spawn(jobs::look(hiring, stopped()));
     tokio::spawn(app.assets.clone().make_thumbnails(stopped()));
     tokio::spawn(webhook::serve(dispatchers::webhook(app), members_moved, stopped()));
+    let (readers, writer) = (app.shared.readers.clone(), app.shared.writer.clone());
+    tokio::spawn(app.shared.quotas.clone().keep(readers, writer, stopped()));
     let every = config.settings.retention.every.ms();
     tokio::spawn(retention::keep(app.clone(), every, stopped()));
 }

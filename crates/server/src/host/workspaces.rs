@@ -41,7 +41,14 @@ pub(super) fn of(
         Some(address) => Catalog::shared(&config.data, address),
     };
     let settings = &config.settings.workspaces;
-    let keeping = Keeping { open: settings.open, idle: settings.idle.0, grace: settings.grace.0 };
+    let keeping = Keeping {
+        open: settings.open,
+        idle: settings.idle.0,
+        grace: settings.grace.0,
+        connections: usize::try_from(settings.connections).unwrap_or(usize::MAX),
+        requests_per_second: settings.requests_per_second,
+        requests_burst: settings.requests_burst,
+    };
     let connections = database.map(|address| Connections::of(address, config.sync));
     let common = common.clone();
     let open = move |opening: Opening| {

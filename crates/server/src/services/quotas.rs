@@ -3,19 +3,28 @@
 //!
 //! Conversations and seats are counted by the token buckets of [`crate::limits`]; a host that starts anew counts anew.
 //! The bytes are those of the store, which are added up again once a minute.
+//!
+//! A workspace beside the host's own may have a quota for all that it stores, which holds for its operators too.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chorus_core::commands::Command;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Timestamp};
 use chorus_core::state::directory::Directory;
+use chorus_store::{Readers, Writer};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::config::limits::Limits;
 use crate::limits::{Limits as Buckets, Made, Wait};
 
+/// How often it is looked whether what the workspace stores has changed.
+const EVERY: Duration = Duration::from_secs(1);
 /// Bytes are added up again after this: files also go by themselves.
 const AGAIN_MS: i64 = 60_000;
 const MIB: u64 = 1024 * 1024;
@@ -27,6 +36,10 @@ pub(crate) struct Quotas {
     conversations: u32,
     seats: u32,
     stored: Mutex<HashMap<MemberKey, Stored>>,
+    /// What the whole workspace may store, in MiB; 0 is no limit.
+    workspace_storage: u64,
+    /// What it stored when that was added up.
+    workspace_stored: AtomicU64,
 }
 
 #[derive(Clone, Copy)]
@@ -37,13 +50,61 @@ struct Stored {
 }
 
 impl Quotas {
-    pub(crate) fn new(settings: &Limits) -> Self {
+    pub(crate) fn new(settings: &Limits, workspace_storage: u64) -> Self {
         Self {
             storage: settings.member_storage_mib,
             conversations: settings.conversations_per_day,
             seats: settings.seats_per_day,
             stored: Mutex::default(),
+            workspace_storage,
+            workspace_stored: AtomicU64::new(0),
         }
+    }
+
+    /// Adds up what the workspace stores, as often as that may have changed, until the host stops.
+    pub(crate) async fn keep(
+        self: Arc<Self>,
+        readers: Readers,
+        writer: Writer,
+        mut stopped: watch::Receiver<bool>,
+    ) {
+        let mut commits = None;
+        while self.workspace_storage > 0 {
+            let now = writer.stats().commits;
+            if commits != Some(now) {
+                let readers = readers.clone();
+                let stored = tokio::task::spawn_blocking(move || readers.stored()).await;
+                match stored {
+                    Ok(Ok(bytes)) => {
+                        self.workspace_stored.store(bytes, Ordering::Relaxed);
+                        commits = Some(now);
+                    }
+                    Ok(Err(why)) => tracing::debug!(%why, "what is stored could not be added up"),
+                    Err(_) => return,
+                }
+            }
+            if timeout(EVERY, stopped.wait_for(|stopped| *stopped)).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Why nothing more may be stored in the workspace, if that is so.
+    pub(crate) fn is_full(&self) -> Option<String> {
+        let (most, stored) =
+            (self.workspace_storage, self.workspace_stored.load(Ordering::Relaxed));
+        let is_full = most > 0 && stored >= most.saturating_mul(MIB);
+        is_full.then(|| {
+            format!(
+                "the workspace stores {} MiB and may store {most} ([workspaces] storage_mib); whoever runs the \
+                 host can raise that",
+                stored / MIB
+            )
+        })
+    }
+
+    fn must_have_room(&self) -> Result<(), Refusal> {
+        self.is_full().map_or(Ok(()), |why| Err(Refusal::new(Code::RateLimited, why)))
     }
 
     fn stored(&self) -> MutexGuard<'_, HashMap<MemberKey, Stored>> {
@@ -96,6 +157,9 @@ impl Quotas {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<Made, Refusal> {
+        if C::SPEAKS {
+            self.must_have_room()?;
+        }
         let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
             return Ok(made);
@@ -125,6 +189,7 @@ impl Quotas {
         now: Timestamp,
         stored: impl Future<Output = Result<u64, Refusal>>,
     ) -> Result<Reserved<'_>, Refusal> {
+        self.must_have_room()?;
         let (member, bytes) = (by.member, bytes as u64);
         if self.storage == 0 || by.authority == Authority::Operator {
             return Ok(Reserved { quotas: self, member, bytes: 0 });

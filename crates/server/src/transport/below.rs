@@ -23,6 +23,9 @@ use crate::workspaces::{Entered, PREFIX, Way, Workspaces};
 /// Answers a request whose path begins with the address of a workspace that was entered.
 pub(super) async fn serve(entered: Entered, mut request: Request) -> Result<Response, Refusal> {
     let (name, rest) = named(request.uri())?;
+    if rest.path() != "/readyz" {
+        entered.admit()?;
+    }
     *request.uri_mut() = rest;
     let Ok(mut response) = TowerToHyperService::new(entered.served.router()).call(request).await;
     // Its own paths begin at its address.

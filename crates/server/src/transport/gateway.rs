@@ -313,7 +313,7 @@ fn unknown() -> Response {
 }
 
 fn unavailable(refusal: Refusal) -> Response {
-    let retries = refusal.code == Code::Unavailable;
+    let retries = matches!(refusal.code, Code::Unavailable | Code::RateLimited);
     let mut response = Refused::from(refusal).into_response();
     if retries {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -57,6 +57,11 @@ pub(crate) struct Keeping {
     pub(crate) idle: Duration,
     /// How long one is kept that was deleted.
     pub(crate) grace: Duration,
+    /// Requests under way and connections of one at one time.
+    pub(crate) connections: usize,
+    /// Requests to one; a rate of 0 is none.
+    pub(crate) requests_per_second: u32,
+    pub(crate) requests_burst: u32,
 }
 
 /// A workspace that is open.
@@ -68,6 +73,8 @@ pub(crate) trait Served: Send + Sync {
     fn trouble(&self) -> Option<String>;
     /// Whether nobody is connected, and nothing is under way.
     fn is_idle(&self) -> bool;
+    /// How many sessions and followers are connected.
+    fn connections(&self) -> usize;
     /// When it has something to do by itself.
     fn next_due(&self) -> Option<Timestamp>;
     /// How its operator gets in.
@@ -222,7 +229,8 @@ impl Workspaces {
             return Ok(slot.count());
         }
         self.must_be_active(&name).await?;
-        Ok(self.slots().entry(name.clone()).or_insert_with(|| Slot::of(name)).count())
+        let new = || Slot::of(name.clone(), &self.keeping, self.clock.clone());
+        Ok(self.slots().entry(name.clone()).or_insert_with(new).count())
     }
 
     async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, NotEntered> {

@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chorus_core::model::error::Refusal;
+use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::workspace_name::WorkspaceName;
+use chorus_store::Clock;
 use chorus_store::membership::Owned;
 use tokio::time::Instant;
 
-use super::Served;
+use super::{Keeping, Served};
+use crate::limits::Bucket;
 
 /// One workspace, as far as this process has it.
 pub(super) struct Slot {
@@ -17,6 +19,10 @@ pub(super) struct Slot {
     /// Requests and streams under way.
     pub(super) in_use: AtomicUsize,
     used_at: Mutex<Instant>,
+    /// Requests under way and connections at one time.
+    connections: usize,
+    requests: Mutex<Bucket>,
+    clock: Arc<dyn Clock>,
     /// It is not opened again: another host is to have the workspace.
     pub(super) is_given_up: AtomicBool,
     /// Held while it is opened or closed.
@@ -49,6 +55,29 @@ pub(crate) struct Entered {
     pub(super) slot: Arc<Slot>,
 }
 
+impl Entered {
+    /// Whether the workspace takes another request now, which is counted.
+    pub(crate) fn admit(&self) -> Result<(), Refusal> {
+        let most = self.slot.connections;
+        if self.slot.in_use.load(Ordering::SeqCst) + self.served.connections() > most {
+            let why = format!(
+                "the workspace has {most} requests and connections, as many as it may have at one time \
+                 ([workspaces] connections); try again in a moment"
+            );
+            return Err(Refusal::new(Code::RateLimited, why));
+        }
+        let mut requests = self.slot.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.take(self.slot.clock.now()).map_err(|wait| {
+            let why = format!(
+                "the workspace had more requests than it may have ([workspaces] requests_per_second); come again \
+                 in {} s",
+                wait.seconds()
+            );
+            Refusal::new(Code::RateLimited, why)
+        })
+    }
+}
+
 impl Drop for Entered {
     fn drop(&mut self) {
         self.slot.leave();
@@ -70,11 +99,15 @@ impl From<NotEntered> for Refusal {
 }
 
 impl Slot {
-    pub(super) fn of(name: WorkspaceName) -> Arc<Self> {
+    pub(super) fn of(name: WorkspaceName, keeping: &Keeping, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let requests = Bucket::new(keeping.requests_per_second, keeping.requests_burst);
         Arc::new(Self {
             name,
             in_use: AtomicUsize::new(0),
             used_at: Mutex::new(Instant::now()),
+            clock,
+            connections: keeping.connections,
+            requests: Mutex::new(requests),
             is_given_up: AtomicBool::new(false),
             now: tokio::sync::Mutex::new(Now::Closed),
         })

@@ -366,6 +366,12 @@ impl Readers {
         self.read(|db, ws| asset::stored_by(db, ws, member))
     }
 
+    /// What the workspace stores, as a quota counts it: the size of its files, and 1 KiB for each entry
+    /// of its logs, whatever the engine.
+    pub fn stored(&self) -> Result<u64> {
+        self.read(|db, ws| Ok(asset::stored(db, ws)? + conversation::entries(db, ws)? * 1_024))
+    }
+
     /// The bytes of files with this hash, and their thumbnail.
     #[allow(clippy::type_complexity, reason = "the bytes, and perhaps others")]
     pub fn asset_data(&self, hash: &Hash) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {

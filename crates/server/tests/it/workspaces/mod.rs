@@ -3,6 +3,7 @@
 
 mod apart;
 mod life;
+mod quotas;
 mod shared;
 
 use std::fs;

@@ -1,0 +1,99 @@
+//! What one workspace may take: requests and connections at one time, requests in a second, and storage. Others do not notice.
+
+use chorus_testing::eventually;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::{Below, host_with, made};
+use crate::test_host::TestHost;
+
+async fn ready(at: &Below<'_>) -> (StatusCode, String) {
+    let url = at.host.url(&format!("/readyz?workspace={}", at.name));
+    let answer = reqwest::get(url).await.unwrap();
+    (answer.status(), answer.text().await.unwrap())
+}
+
+// covers: OPS-171
+#[tokio::test]
+async fn a_workspace_has_so_many_connections_at_one_time_and_others_have_theirs() {
+    let host = host_with(|config| config.settings.workspaces.connections = 2).await;
+    let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
+    let (_, ann, bot) = acme.room().await;
+    let harness = acme.connect(&bot).await;
+    // One more beside the connection, and no third.
+    acme.get(&ann, "/v1/whoami").await.ok();
+    let second = acme.connect(&bot).await;
+    let refused = acme.get(&ann, "/v1/whoami").await;
+    assert!(refused.body["error"]["message"].as_str().unwrap().contains("connections"));
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert_eq!(ready(&acme).await.0, 200);
+    globex.get(&globex.operator(), "/v1/whoami").await.ok();
+    drop((harness, second));
+    eventually("there is room again", async || acme.get(&ann, "/v1/whoami").await.status == 200)
+        .await;
+    host.running.stop().await;
+}
+
+// covers: OPS-171
+#[tokio::test]
+async fn a_workspace_has_so_many_requests_in_a_second() {
+    let host = host_with(|config| {
+        config.settings.workspaces.requests_per_second = 1;
+        config.settings.workspaces.requests_burst = 20;
+    })
+    .await;
+    let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
+    let operator = acme.operator();
+    let mut answered = 0;
+    let refused = loop {
+        let answer = acme.get(&operator, "/v1/whoami").await;
+        if answer.status != 200 {
+            break answer;
+        }
+        answered += 1;
+        assert!(answered <= 20);
+    };
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert!(answered > 10, "{answered}");
+    globex.get(&globex.operator(), "/v1/whoami").await.ok();
+    host.get(&host.operator(), "/v1/whoami").await.ok();
+    host.clock.advance(1_000);
+    acme.get(&operator, "/v1/whoami").await.ok();
+    acme.get(&operator, "/v1/whoami").await.refused(429);
+    host.running.stop().await;
+}
+
+// covers: OPS-171
+#[tokio::test]
+async fn a_workspace_that_has_used_up_its_storage_takes_no_more_and_can_be_read() {
+    let host = host_with(|config| config.settings.workspaces.storage_mib = 1).await;
+    let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
+    let (room, ann, _) = acme.room().await;
+    let operator = acme.operator();
+    let keep = async |n: u8| {
+        let bytes = vec![b'a' + n; 512 * 1024];
+        let path = format!("/w/acme/v1/assets?name={n}.txt");
+        let request = host.request(Method::POST, &path).bearer_auth(&operator);
+        TestHost::answer(request.body(bytes)).await
+    };
+    acme.say(&ann, &room, "before").await;
+    for n in 0..2 {
+        keep(n).await.ok();
+    }
+    eventually("it is full", async || ready(&acme).await.0 == 503).await;
+    assert!(ready(&acme).await.1.contains("acme"), "{}", ready(&acme).await.1);
+    assert!(acme.listed().await["trouble"].as_str().unwrap().contains("storage_mib"));
+    let new = json!({"conversation": room, "text": "after", "idempotency_key": "after"});
+    for token in [&ann, &operator] {
+        let refused = acme.post(token, "/v1/messages", new.clone()).await;
+        assert!(refused.body["error"]["message"].as_str().unwrap().contains("storage_mib"));
+        assert_eq!(refused.refused(429), "RATE_LIMITED");
+    }
+    assert_eq!(keep(3).await.refused(429), "RATE_LIMITED");
+    assert_eq!(acme.texts(&ann, &room).await, ["before"]);
+    // The others, and the host's own, are not concerned.
+    assert_eq!(ready(&globex).await.0, 200);
+    let (room, ann, _) = globex.room().await;
+    globex.say(&ann, &room, "hello").await;
+    host.running.stop().await;
+}
