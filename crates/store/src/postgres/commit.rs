@@ -66,7 +66,7 @@ impl Postgres {
             return Ok(());
         }
         let words = match &self.owned {
-            Some(owned) => commit_words(&[owned.epoch]),
+            Some(owned) => group::commit_words(&[owned.epoch]),
             None => "COMMIT".to_owned(),
         };
         self.commit_with(&words).inspect_err(|why| {
@@ -108,17 +108,4 @@ impl Owned {
     fn count(&self) {
         self.batch.set(self.batch.get() + 1);
     }
-}
-
-/// The words that end a transaction of owners: they check the epochs of all, and count.
-pub(super) fn commit_words(owners: &[Epoch]) -> String {
-    let workspaces: Vec<_> = owners.iter().map(|owner| owner.workspace.to_string()).collect();
-    let epochs = owners.iter().map(|o| format!("WHEN {} THEN {}", o.workspace, o.number));
-    let (workspaces, epochs) = (workspaces.join(", "), epochs.collect::<Vec<_>>().join(" "));
-    let count = owners.len();
-    format!(
-        "WITH held AS (UPDATE workspace_owner SET batch = batch + 1 WHERE workspace IN ({workspaces})
-                AND epoch = CASE workspace {epochs} END RETURNING 1)
-            SELECT 1 / (count(*) / {count}) FROM held; COMMIT"
-    )
 }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::address::Address;
 use super::buffer::{self, Buffer};
-use super::commit::commit_words;
 use super::link::Use;
 use super::{Epoch, Postgres};
 use crate::db::{Db, Error, Result};
@@ -145,4 +144,17 @@ fn next(waiting: &Mutex<Receiver<Part>>) -> Option<Vec<Part>> {
 /// Nobody waits any more where the writer's thread has ended.
 fn tell(part: Part, done: Done) {
     let _ = part.done.send(done);
+}
+
+/// The words that end a transaction of owners: they check the epochs of all, and count.
+pub(super) fn commit_words(owners: &[Epoch]) -> String {
+    let workspaces: Vec<_> = owners.iter().map(|owner| owner.workspace.to_string()).collect();
+    let epochs = owners.iter().map(|o| format!("WHEN {} THEN {}", o.workspace, o.number));
+    let (workspaces, epochs) = (workspaces.join(", "), epochs.collect::<Vec<_>>().join(" "));
+    let count = owners.len();
+    format!(
+        "WITH held AS (UPDATE workspace_owner SET batch = batch + 1 WHERE workspace IN ({workspaces})
+                AND epoch = CASE workspace {epochs} END RETURNING 1)
+            SELECT 1 / (count(*) / {count}) FROM held; COMMIT"
+    )
 }
