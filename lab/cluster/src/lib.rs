@@ -74,6 +74,37 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// A standby of this one, which has all that is committed here before anybody is told so.
+    pub fn standby(&self) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("chorus-pg-").tempdir();
+        let folder = folder.map_err(|e| format!("a temporary folder: {e}"))?;
+        if let Some((uid, gid)) = self.user {
+            own(folder.path(), uid, gid)?;
+        }
+        let mut copy = self.tool("pg_basebackup")?;
+        copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--pgdata"]);
+        checked(copy.arg(folder.path().join("data")))?;
+        let options = self.options.clone();
+        let mut standby = Self { server: None, folder, user: self.user, options };
+        standby.run()?;
+        for set in ["synchronous_standby_names = '*'", "synchronous_commit = 'on'"] {
+            self.sql("postgres", &format!("ALTER SYSTEM SET {set}"))?;
+        }
+        self.sql("postgres", "SELECT pg_reload_conf()")?;
+        Ok(standby)
+    }
+
+    /// Ends being a standby: it takes what is written from now on.
+    pub fn promote(&self) -> Result<(), String> {
+        self.sql("postgres", "SELECT pg_promote()").map(drop)
+    }
+
+    /// How a database is reached that is in this cluster or in another, whichever takes what is written.
+    pub fn url_of_either(&self, other: &Self, database: &str) -> String {
+        let host = |of: &Self| of.socket().display().to_string().replace('/', "%2F");
+        format!("postgres://{USER}@{},{}/{database}", host(self), host(other))
+    }
+
     /// Starts the server, and again after [`Cluster::kill`] or [`Cluster::stop`].
     pub fn run(&mut self) -> Result<(), String> {
         let here = self.folder.path();

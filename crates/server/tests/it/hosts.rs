@@ -316,3 +316,31 @@ async fn a_pooler_of_statements_is_refused_with_what_to_do() {
     let why = Host::start(config).await.err().unwrap().to_string();
     assert!(why.contains("pool_mode = transaction"), "{why}");
 }
+
+// covers: OPS-150, OPS-154
+#[tokio::test]
+async fn a_database_that_fails_over_to_its_standby_loses_nothing_that_was_answered() {
+    let mut primary = Cluster::start(Durability::Durable, &[]).unwrap();
+    let standby = primary.standby().unwrap();
+    let (one, other) = two_at(&primary.url_of_either(&standby, "postgres")).await;
+    let room = one.room(&[]).await;
+    let ann = one.token("ann").await;
+    let mut posted = Vec::new();
+    for n in 0..40 {
+        if n == 20 {
+            primary.kill();
+            standby.promote().unwrap();
+        }
+        let host = if n % 2 == 0 { &one } else { &other };
+        let new =
+            json!({"conversation": room, "text": n.to_string(), "idempotency_key": n.to_string()});
+        eventually("it is accepted", async || {
+            host.post(&ann, "/v1/messages", new.clone()).await.status < 300
+        })
+        .await;
+        posted.push(n.to_string());
+    }
+    assert_eq!(texts(&one, &ann, &room).await, posted);
+    assert_eq!(texts(&other, &ann, &room).await, posted);
+    close(one, other).await;
+}

@@ -6,6 +6,9 @@
 //!
 //! Invariant: a batch fails for its own reason only. When a group fails, each of its batches is tried alone.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
