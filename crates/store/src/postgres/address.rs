@@ -5,6 +5,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tokio_postgres::Config;
@@ -20,7 +22,28 @@ const SILENT: Duration = Duration::from_secs(30);
 pub struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,
+    pub(super) commits: Commits,
 }
+
+/// How much this process has committed there.
+#[derive(Clone, Default)]
+pub(super) struct Commits(Arc<AtomicU32>);
+
+impl Commits {
+    /// Counts one more, and gives how many there were.
+    pub(super) fn count(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+}
+
+impl PartialEq for Commits {
+    /// They say nothing of where an address leads.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Commits {}
 
 /// What TLS must prove (`sslmode`), and against which roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +141,7 @@ impl Address {
             }
         }
         let tls = tls(&mut config, &ssl, variable)?;
-        Ok(Self { config, tls })
+        Ok(Self { config, tls, commits: Commits::default() })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::group::{self, Done};
-use super::{Epoch, Postgres, SharedLinks, State};
+use super::{Epoch, Postgres, SharedLinks, State, statistics};
 use crate::db::{Db, Error, Result};
 
 /// The workspace that a connection writes.
@@ -83,7 +83,10 @@ impl Postgres {
     pub(super) fn commit_with(&self, words: &str) -> Result<()> {
         self.reset();
         match self.link().and_then(|link| link.run(words)) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                statistics::committed(&self.address);
+                Ok(())
+            }
             // The server has not come to the words that commit.
             Err(why @ (Error::Fenced(_) | Error::Full(_))) => {
                 self.state.set(State::Open);

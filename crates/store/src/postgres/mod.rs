@@ -19,6 +19,7 @@ mod link;
 mod passfile;
 mod rows;
 mod shared;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod thread;

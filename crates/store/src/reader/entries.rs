@@ -164,8 +164,7 @@ fn read(row: &dyn Row) -> Result<Found> {
     })
 }
 
-/// The ten statements, built once. The events come first, so that a planner without statistics cannot
-/// look for what belongs to them among all rows of the conversation.
+/// The ten statements, built once.
 fn statement(line: Line, backwards: bool) -> &'static str {
     static MADE: [OnceLock<String>; 10] = [const { OnceLock::new() }; 10];
     let (kind, of, limit) = match line {
@@ -179,14 +178,13 @@ fn statement(line: Line, backwards: bool) -> &'static str {
     MADE[kind * 2 + usize::from(backwards)].get_or_init(|| {
         format!(
             "SELECT {columns}, m.latest, m.edited_at, m.deleted_at, m.reactions, r.uid
-            FROM (SELECT {columns} FROM event e
-                WHERE e.workspace = $1 AND e.conversation = $2 AND e.seq {than} $3 {of}
-                ORDER BY e.seq {order} LIMIT {limit}) e
+            FROM event e
             LEFT JOIN message m ON m.workspace = e.workspace
                 AND m.conversation = e.conversation AND m.seq = e.seq
             LEFT JOIN event r ON r.workspace = e.workspace
                 AND r.conversation = e.conversation AND r.seq = e.reply_to
-            ORDER BY e.seq {order}",
+            WHERE e.workspace = $1 AND e.conversation = $2 AND e.seq {than} $3 {of}
+            ORDER BY e.seq {order} LIMIT {limit}",
             columns = event::EVENT.columns_of("e"),
         )
     })

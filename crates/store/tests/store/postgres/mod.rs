@@ -4,12 +4,14 @@ mod away;
 mod owners;
 mod refused;
 mod schedules;
+mod statistics;
 mod tls;
 mod trouble;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use chorus_cluster::{Cluster, Durability};
 use chorus_core::model::ids::{Timestamp, Uid};
 use chorus_store::postgres::Address;
 use chorus_store::{Options, Place};
