@@ -152,8 +152,13 @@ impl Host {
 
     /// Runs `chorus doctor` on the folder; an error is what it found.
     pub(crate) fn doctor(&self) -> Result<(), String> {
-        let mut command = self.command();
-        command.arg("doctor");
+        self.doctor_on(&self.data())
+    }
+
+    /// The same on the folder of one of the host's workspaces.
+    pub(crate) fn doctor_on(&self, data: &Path) -> Result<(), String> {
+        let mut command = bare(&self.chorus);
+        command.arg("--data").arg(data).arg("doctor");
         if let Some((url, keys)) = &self.database {
             command.args(["--database", url, "--keys"]).arg(keys);
         }

@@ -27,6 +27,8 @@ pub(super) struct House {
     pub(super) chorus: PathBuf,
     pub(super) folder: PathBuf,
     pub(super) operator: String,
+    /// The data folder of the workspace.
+    data: PathBuf,
     host: Arc<Mutex<Host>>,
     http: reqwest::Client,
     numbers: Arc<AtomicU64>,
@@ -88,6 +90,7 @@ impl House {
             chorus: chorus.to_owned(),
             folder: folder.to_owned(),
             operator,
+            data: host.data(),
             host: Arc::new(Mutex::new(host)),
             http: client()?,
             numbers: Arc::default(),
@@ -98,6 +101,21 @@ impl House {
     /// The same host, with connections of its own: those of a client end with the runtime that made them.
     pub(super) fn again(&self) -> Result<Self, String> {
         Ok(Self { http: client()?, ..self.clone() })
+    }
+
+    /// Another workspace of this host. Numbers begin there anew, so that its members have the same names.
+    pub(super) async fn beside(&self, name: &str) -> Result<Self, String> {
+        self.op("POST", "/v1/workspaces", json!({ "name": name })).await?;
+        let (folder, data) = (self.folder.join(name), self.data.join("workspaces").join(name));
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        Ok(Self {
+            url: format!("{}/w/{name}", self.url),
+            operator: room::operator(&data)?,
+            folder,
+            data,
+            numbers: Arc::default(),
+            ..self.again()?
+        })
     }
 
     fn host(&self) -> MutexGuard<'_, Host> {
@@ -119,9 +137,9 @@ impl House {
         Ok(())
     }
 
-    /// What `chorus doctor` says of the folder.
+    /// What `chorus doctor` says of the workspace's folder.
     pub(super) fn doctor(&self) -> Result<(), String> {
-        self.host().doctor()
+        self.host().doctor_on(&self.data)
     }
 
     pub(super) fn stop(&self) -> Result<(), String> {
@@ -241,6 +259,14 @@ impl House {
         let shown = self.get(&self.operator, &format!("/v1/channels/{room}/turns")).await?;
         Ok(shown["subjects"].as_array().cloned().unwrap_or_default())
     }
+}
+
+/// Runs what somebody does on the thread of the caller.
+pub(super) fn on_this_thread<T>(
+    play: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|e| format!("a runtime: {e}"))?.block_on(play)
 }
 
 fn client() -> Result<reqwest::Client, String> {

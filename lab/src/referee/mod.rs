@@ -9,6 +9,7 @@
 //! ([`pulse`]), so that a busy machine is no finding.
 
 mod agent;
+mod apart;
 mod drive;
 mod house;
 mod ledger;
@@ -25,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::crash::chance::Chance;
-use house::House;
+use house::{House, on_this_thread};
 pub use ledger::Finding;
 use ledger::{Ledger, Wrong};
 use pulse::Pulse;
@@ -61,7 +62,7 @@ pub fn run(plan: &Plan) -> Result<Report, String> {
         plan: plan.clone(),
         ledger: Arc::new(Ledger::new()),
         pulse: Pulse::start(),
-        house: open(plan, "scenes", &mut chance)?,
+        houses: apart::two(open(plan, "scenes", &mut chance)?)?,
         until: began + plan.time,
         played: AtomicUsize::new(0),
     };
@@ -88,21 +89,18 @@ pub fn run(plan: &Plan) -> Result<Report, String> {
             scope.spawn(move || all.play_on(program));
         }
     });
-    let sound = stadium.house.doctor();
-    let sound = sound.map_err(|found| Wrong::new("the doctor finds nothing", found, &[]));
-    stadium.ledger.judge(rules::SOUND, "scenes", sound);
+    stadium.ledger.judge(rules::APART, "scenes", apart::verdict(&stadium.houses));
+    for house in &stadium.houses {
+        let sound = house.doctor();
+        let sound = sound.map_err(|found| Wrong::new("the doctor finds nothing", found, &[]));
+        stadium.ledger.judge(rules::SOUND, "scenes", sound);
+    }
     let (notes, scenes) = (stadium.ledger.taken(), stadium.played.load(Ordering::SeqCst));
     Ok(Report { seed: plan.seed, took: began.elapsed(), scenes, notes })
 }
 
 fn open(plan: &Plan, name: &str, chance: &mut Chance) -> Result<House, String> {
     House::open(&plan.folder.join(name), &plan.chorus, &[], chance)
-}
-
-/// Runs what somebody does on the thread of the caller.
-fn on_this_thread(play: impl Future<Output = Result<(), String>>) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|e| format!("a runtime: {e}"))?.block_on(play)
 }
 
 /// What is still to be played, drawn without putting back until all was played; then from the beginning.
@@ -134,7 +132,8 @@ struct Stadium {
     plan: Plan,
     ledger: Arc<Ledger>,
     pulse: Pulse,
-    house: House,
+    /// The host's own workspace, and one beside it.
+    houses: [House; 2],
     until: Instant,
     played: AtomicUsize,
 }
@@ -175,7 +174,7 @@ impl Stadium {
     fn play(&self, script: &Script, mut chance: Chance) {
         let number = self.played.fetch_add(1, Ordering::SeqCst);
         let house = match script.kills {
-            false => self.house.again(),
+            false => self.houses[number % 2].again(),
             true => open(&self.plan, &format!("{number}"), &mut chance),
         };
         let played = house.and_then(|house| {

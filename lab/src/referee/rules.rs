@@ -93,6 +93,8 @@ rules! {
         "The same message under the same key is posted once, however often it is sent.";
     FOLLOWED "feed.followed" "ATT-6"
         "Who follows a conversation is shown each entry once and in order, over restarts.";
+    APART "workspaces.apart" "OPS-162"
+        "Of two workspaces with members of the same names, neither shows anything of the other.";
     SOUND "host.sound" "CHN-200"
         "The host neither ends by itself nor errs, and its doctor finds nothing.";
 }
@@ -103,10 +105,11 @@ mod tests {
 
     #[test]
     fn each_rule_has_a_name_of_its_own_and_a_source_in_the_spec() {
-        let pages = ["attention.md", "channels.md", "registry.md", "threads.md"].map(|page| {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/");
-            std::fs::read_to_string(format!("{path}{page}")).unwrap()
-        });
+        let pages = ["attention.md", "channels.md", "operations.md", "registry.md", "threads.md"]
+            .map(|page| {
+                let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/");
+                std::fs::read_to_string(format!("{path}{page}")).unwrap()
+            });
         for (index, rule) in ALL.iter().enumerate() {
             assert!(ALL[..index].iter().all(|other| other.id != rule.id), "{}", rule.id);
             for id in rule.of.split(", ") {

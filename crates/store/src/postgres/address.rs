@@ -3,10 +3,11 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio_postgres::Config;
@@ -22,28 +23,29 @@ const SILENT: Duration = Duration::from_secs(30);
 pub struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,
-    pub(super) commits: Commits,
+    pub(super) written: Written,
 }
 
-/// How much this process has committed there.
+/// How many rows this process has written there.
 #[derive(Clone, Default)]
-pub(super) struct Commits(Arc<AtomicU32>);
+pub(super) struct Written(Arc<AtomicU64>);
 
-impl Commits {
-    /// Counts one more, and gives how many there were.
-    pub(super) fn count(&self) -> u32 {
-        self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+impl Written {
+    /// Counts more of them; how many there were before and are now.
+    pub(super) fn add(&self, more: usize) -> Range<u64> {
+        let before = self.0.fetch_add(more as u64, Ordering::Relaxed);
+        before..before + more as u64
     }
 }
 
-impl PartialEq for Commits {
+impl PartialEq for Written {
     /// They say nothing of where an address leads.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Commits {}
+impl Eq for Written {}
 
 /// What TLS must prove (`sslmode`), and against which roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +143,7 @@ impl Address {
             }
         }
         let tls = tls(&mut config, &ssl, variable)?;
-        Ok(Self { config, tls, commits: Commits::default() })
+        Ok(Self { config, tls, written: Written::default() })
     }
 }
 

@@ -78,6 +78,12 @@ pub(super) struct Change<'a> {
     pub(super) columns: Vec<Column<'a>>,
 }
 
+impl Change<'_> {
+    pub(super) fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.0.len())
+    }
+}
+
 /// The statements that make all these pending changes, in order.
 pub(super) fn changes<'a>(buffers: &[&'a Buffer]) -> Vec<Change<'a>> {
     let mut tables: Vec<&'static Table> = Vec::new();

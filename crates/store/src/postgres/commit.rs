@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::group::{self, Done};
-use super::{Epoch, Postgres, SharedLinks, State, statistics};
+use super::{Epoch, Postgres, SharedLinks, State};
 use crate::db::{Db, Error, Result};
 
 /// The workspace that a connection writes.
@@ -83,10 +83,7 @@ impl Postgres {
     pub(super) fn commit_with(&self, words: &str) -> Result<()> {
         self.reset();
         match self.link().and_then(|link| link.run(words)) {
-            Ok(()) => {
-                statistics::committed(&self.address);
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             // The server has not come to the words that commit.
             Err(why @ (Error::Fenced(_) | Error::Full(_))) => {
                 self.state.set(State::Open);

@@ -10,7 +10,7 @@ use futures_util::future::{join, join_all, join3};
 use super::buffer::{self, Change};
 use super::link::{Answer, Link, Typed};
 use super::value::Shown;
-use super::{Postgres, State, WRITING};
+use super::{Postgres, State, WRITING, statistics};
 use crate::db::{Db, Error, Result, Row, RowChange, Table};
 
 /// Statements sent at once. Up to thirty futures, `join_all` polls in order and so sends in order.
@@ -136,6 +136,7 @@ impl Postgres {
             let written = async { join_all(run).await.into_iter().collect::<Answer<Vec<_>>>() };
             self.send(&link, written)?;
         }
+        statistics::wrote(&self.address, changes.iter().map(Change::rows).sum());
         Ok(())
     }
 

@@ -12,7 +12,7 @@ fn a_new_database_has_statistics_soon_after_it_has_rows() {
     let folder = tempfile::tempdir().unwrap();
     let ground = super::ground(folder.path(), &url);
     let room = ground.settle();
-    for n in 0..300 {
+    for n in 0..800 {
         ground.say(room.uid, &format!("and {n}?"));
     }
     eventually_blocking("there are statistics", || {
