@@ -37,7 +37,7 @@ async fn look(from: &House, at: &House) -> Result<(), String> {
     for room in rooms_of(at).await?.iter().take(ASKED) {
         must_be_unknown(from, &format!("/v1/channels/{room}")).await?;
         for event in at.log(room).await?.iter().rev().take(2) {
-            let event = text(event, "id")?;
+            let event = text(event, "event_id")?;
             must_be_unknown(from, &format!("/v1/events/{event}/attention")).await?;
         }
     }
