@@ -68,8 +68,11 @@ impl Quotas {
         writer: Writer,
         mut stopped: watch::Receiver<bool>,
     ) {
+        if self.workspace_storage == 0 {
+            return;
+        }
         let mut commits = None;
-        while self.workspace_storage > 0 {
+        loop {
             let now = writer.stats().commits;
             if commits != Some(now) {
                 let readers = readers.clone();
