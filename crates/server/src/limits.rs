@@ -128,6 +128,11 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
+    /// What was taken does not count.
+    pub(crate) fn give_back(&mut self) {
+        self.full_at = self.full_at.saturating_sub(self.rate.map_or(0, |rate| rate.each));
+    }
+
     /// So many a second, and so many at once.
     pub(crate) fn new(per_second: u32, burst: u32) -> Self {
         Self { rate: Rate::new(per_second, burst), full_at: 0 }

@@ -56,6 +56,8 @@ pub(crate) struct Sink {
     directory: Arc<ArcSwap<Directory>>,
     connections: Arc<Connections>,
     channels: Arc<ChannelCount>,
+    /// To whoever keeps the index of search, which then knows of all that was answered.
+    hints: Arc<Hints>,
     batches: mpsc::Sender<Vec<Effect>>,
     overflowed: Arc<AtomicBool>,
     /// Says that there is another directory.
@@ -79,8 +81,6 @@ pub(crate) struct Dispatcher {
     pub hiring: Arc<Hiring>,
     /// To whoever sends back what is for services elsewhere.
     pub replies: Arc<Replies>,
-    /// To whoever keeps the index of search.
-    pub hints: Arc<Hints>,
     /// Says that the list of channels and threads may be another for somebody.
     pub lists: watch::Sender<()>,
 }
@@ -93,6 +93,7 @@ impl Sink {
         directory: Arc<ArcSwap<Directory>>,
         connections: Arc<Connections>,
         channels: Arc<ChannelCount>,
+        hints: Arc<Hints>,
     ) -> (Self, mpsc::Receiver<Vec<Effect>>, Arc<AtomicBool>) {
         let (batches, rest) = mpsc::channel(BATCHES);
         let overflowed = Arc::new(AtomicBool::new(false));
@@ -101,6 +102,7 @@ impl Sink {
             directory,
             connections,
             channels,
+            hints,
             batches,
             overflowed: overflowed.clone(),
             moved,
@@ -116,6 +118,7 @@ impl Sink {
     /// Takes what a batch of commands causes; never blocks. The directory is in force when this returns.
     pub(crate) fn put(&self, mut effects: Vec<Effect>) {
         self.channels.look(&effects);
+        self.hints.look(effects.iter().filter_map(searched));
         effects.retain_mut(|effect| match effect {
             Effect::Directory(directory) => {
                 self.directory.store(directory.clone());
@@ -151,14 +154,12 @@ impl Dispatcher {
     /// Followers read their logs, and connections ask for what they are owed.
     fn look_everywhere(&self) {
         self.feed.look_everywhere();
-        self.hints.look_everywhere();
         self.replies.look_everywhere();
         self.lists.send_replace(());
         self.connections.all().iter().for_each(|connection| connection.lag());
     }
 
     fn distribute(&self, effects: Vec<Effect>) {
-        self.hints.look(effects.iter().filter_map(searched));
         let changed = self.feed.is_followed_everywhere().then(|| changed(&effects));
         let directory = self.directory.load_full();
         // Offers of one event follow each other; it is encoded for the first of them.
@@ -304,7 +305,7 @@ mod tests {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
         let (connections, feed) = (Arc::new(Connections::default()), Arc::new(Feed::default()));
         let (sink, batches, overflowed) =
-            Sink::new(directory.clone(), connections.clone(), Arc::default());
+            Sink::new(directory.clone(), connections.clone(), Arc::default(), Arc::default());
         let (connection, _queues) = connections.open(SessionKey(1), MemberKey(1));
         let mut follower = feed.follow(ConversationKey(1));
         for _ in 0..=BATCHES {
@@ -325,7 +326,6 @@ mod tests {
             jobs: mpsc::channel(1).0,
             hiring: Arc::default(),
             replies: Arc::default(),
-            hints: Arc::default(),
             lists,
         };
         dispatcher.run().await;
@@ -337,7 +337,8 @@ mod tests {
     #[test]
     fn a_directory_is_in_force_before_its_command_is_seen() {
         let directory = Arc::new(ArcSwap::from_pointee(Directory::default()));
-        let (sink, _batches, _) = Sink::new(directory.clone(), Arc::default(), Arc::default());
+        let (sink, _batches, _) =
+            Sink::new(directory.clone(), Arc::default(), Arc::default(), Arc::default());
         let mut next = Directory::default();
         next.lead = Some(MemberKey(3));
         sink.put(vec![Effect::Directory(Arc::new(next))]);

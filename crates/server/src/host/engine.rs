@@ -90,17 +90,21 @@ impl Engine {
         report(metrics, &store);
         let lease = owned.map_or_else(Lease::unlimited, |owned| owned.lease);
         let gone = Arc::new(ErasedEvents::default());
-        let (connections, channel_count) = (Arc::<Connections>::default(), Arc::default());
+        let (connections, channel_count) =
+            (Arc::<Connections>::default(), Arc::<ChannelCount>::default());
+        let hints = Arc::new(Hints::default());
         let (sink, batches, overflowed) =
-            Sink::new(directory.clone(), connections.clone(), Arc::clone(&channel_count));
+            Sink::new(directory.clone(), connections.clone(), channel_count.clone(), hints.clone());
         let members_moved = sink.moved();
         let (writer, readers) =
             store.start(Box::new(move |effects| sink.put(effects))).map_err(StartError::Store)?;
         // Before anything can be made.
-        count(&channel_count, &readers, config)
-            .map_err(|why| StartError::Store(OpenError::Database { place: place.clone(), why }))?;
+        count(&channel_count, &readers, config).map_err(|why| {
+            // It holds the folder until it ends.
+            writer.stop();
+            StartError::Store(OpenError::Database { place: place.clone(), why })
+        })?;
         let (search, index) = Search::of(&config.data, workspace);
-        let hints = Arc::new(Hints::default());
         let (digests, made) = mpsc::channel(DIGESTS);
         let (jobs, posted) = mpsc::channel(JOBS);
         let hiring = Arc::new(settings.registry.hiring());
@@ -114,7 +118,6 @@ impl Engine {
             batches,
             overflowed,
             replies: replies.clone(),
-            hints: hints.clone(),
             directory: directory.clone(),
             connections: connections.clone(),
             feed: feed.clone(),

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::checked::Storage;
 use super::context::HostContext;
-use super::engine::Engine;
+use super::engine::{Engine, Pending};
 use super::verify::Verifier;
 use super::{GOODBYE, StartError, first, heads, tasks};
 use crate::cluster::{Access, Cluster, Local, Location, OperatorAccess};
@@ -65,9 +65,24 @@ impl HostContext {
         storage: Storage,
         owned: Option<Owned>,
     ) -> Result<Arc<Serving>, StartError> {
-        let config = &self.config;
         let epoch = owned.as_ref().map(|owned| owned.epoch);
         let (engine, pending) = Engine::start(self, storage, owned)?;
+        let writer = engine.app.shared.writer.clone();
+        let begun = self.begin(engine, pending, epoch).await;
+        if begun.is_err() {
+            // It holds the folder until it ends.
+            let _ = tokio::task::spawn_blocking(move || writer.stop()).await;
+        }
+        begun
+    }
+
+    async fn begin(
+        &self,
+        engine: Engine,
+        pending: Pending,
+        epoch: Option<Epoch>,
+    ) -> Result<Arc<Serving>, StartError> {
+        let config = &self.config;
         let app = &engine.app;
         let digest = &config.settings.digest;
         let scribe = Scribe::new(digest.command.clone(), digest.timeout.0);
@@ -190,8 +205,7 @@ impl Served for Serving {
     }
 
     fn connections(&self) -> usize {
-        let shared = &self.app.shared;
-        shared.connections.len() + shared.feed.followers()
+        self.app.shared.connections.len()
     }
 
     fn next_due(&self) -> Option<Timestamp> {

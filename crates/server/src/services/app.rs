@@ -110,12 +110,12 @@ services! {
         new: thumbnails, uploads;
     }
     search: SearchService {
-        services: reads;
+        services: commands, reads;
         shared: clock, directory, searching;
     }
     messages: MessageService {
         services: assets, commands, reads, search;
-        shared: clock, directory, gone, readers;
+        shared: clock, directory, gone, quotas, readers;
         new: tails;
     }
     asset_reads: AssetReader {

@@ -19,6 +19,7 @@ use tails::Tails;
 use super::assets::AssetService;
 use super::clock::HostClock;
 use super::commands::Commands;
+use super::quotas::{ENTRY, Quotas};
 use super::reads::{self, Page, Range, Reads, limit, posted};
 use super::search::SearchService;
 use super::{ids, posts};
@@ -36,6 +37,7 @@ pub(crate) struct MessageService {
     pub(super) clock: Arc<HostClock>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
     pub(super) gone: Arc<ErasedEvents>,
+    pub(super) quotas: Arc<Quotas>,
     pub(super) readers: Readers,
     pub(super) tails: Tails,
 }
@@ -75,6 +77,7 @@ impl MessageService {
     ) -> Result<Message, Refusal> {
         caller.must_not_be_a_turn()?;
         let message = ids::event(id)?;
+        self.quotas.take_room(ENTRY)?;
         let parts = self.assets.keep_uploads(caller.by, patch.content).await?;
         let content = posts::message(caller, patch.text, parts, patch.metadata.as_deref(), None)?;
         self.commands.submit(caller.by, Edit { message, content }).await?;

@@ -28,6 +28,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Bytes are added up again after this: files also go by themselves.
 const AGAIN_MS: i64 = 60_000;
 const MIB: u64 = 1024 * 1024;
+/// What an entry of a log counts as, in bytes.
+pub(super) const ENTRY: u64 = 1_024;
 
 /// How much each may store, and has stored.
 pub(crate) struct Quotas {
@@ -71,16 +73,17 @@ impl Quotas {
         if self.workspace_storage == 0 {
             return;
         }
-        let mut commits = None;
+        let mut counted = None;
         loop {
-            let now = writer.stats().commits;
-            if commits != Some(now) {
+            let now = (writer.stats().commits, self.workspace_stored.load(Ordering::Relaxed));
+            // What was counted may have been refused after all.
+            if counted != Some(now) {
                 let readers = readers.clone();
                 let stored = tokio::task::spawn_blocking(move || readers.stored()).await;
                 match stored {
                     Ok(Ok(bytes)) => {
                         self.workspace_stored.store(bytes, Ordering::Relaxed);
-                        commits = Some(now);
+                        counted = Some((now.0, bytes));
                     }
                     Ok(Err(why)) => tracing::debug!(%why, "what is stored could not be added up"),
                     Err(_) => return,
@@ -99,15 +102,32 @@ impl Quotas {
         let is_full = most > 0 && stored >= most.saturating_mul(MIB);
         is_full.then(|| {
             format!(
-                "the workspace stores {} MiB and may store {most} ([workspaces] storage_mib); whoever runs the \
-                 host can raise that",
-                stored / MIB
+                "the workspace has used up its {most} MiB ([workspaces] storage_mib); whoever runs the host can \
+                 raise that"
             )
         })
     }
 
-    fn must_have_room(&self) -> Result<(), Refusal> {
-        self.is_full().map_or(Ok(()), |why| Err(Refusal::new(Code::RateLimited, why)))
+    /// Counts what is about to be stored in the workspace, if there is room for it. It is added up again soon.
+    pub(super) fn take_room(&self, bytes: u64) -> Result<(), Refusal> {
+        let most = self.workspace_storage.saturating_mul(MIB);
+        if most == 0 {
+            return Ok(());
+        }
+        let refused = |why| Err(Refusal::new(Code::RateLimited, why));
+        if let Some(why) = self.is_full() {
+            return refused(why);
+        }
+        let before = self.workspace_stored.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > most {
+            self.workspace_stored.fetch_sub(bytes, Ordering::Relaxed);
+            let why = format!(
+                "there is no room for it: the workspace may store {} MiB ([workspaces] storage_mib)",
+                self.workspace_storage
+            );
+            return refused(why);
+        }
+        Ok(())
     }
 
     fn stored(&self) -> MutexGuard<'_, HashMap<MemberKey, Stored>> {
@@ -161,7 +181,7 @@ impl Quotas {
         now: Timestamp,
     ) -> Result<Made, Refusal> {
         if C::SPEAKS {
-            self.must_have_room()?;
+            self.take_room(ENTRY)?;
         }
         let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
@@ -192,8 +212,8 @@ impl Quotas {
         now: Timestamp,
         stored: impl Future<Output = Result<u64, Refusal>>,
     ) -> Result<Reserved<'_>, Refusal> {
-        self.must_have_room()?;
         let (member, bytes) = (by.member, bytes as u64);
+        self.take_room(bytes)?;
         if self.storage == 0 || by.authority == Authority::Operator {
             return Ok(Reserved { quotas: self, member, bytes: 0 });
         }

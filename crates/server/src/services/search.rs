@@ -16,8 +16,10 @@ use chorus_store::Readers;
 use chorus_store::db::Error;
 use chorus_store::search::{Ask, Search as Index, Window};
 use chorus_wire::rest::search::{Found, Scope, Search};
+use tokio::time::timeout;
 
 use super::clock::HostClock;
+use super::commands::Commands;
 use super::ids;
 use super::reads::{Reads, is_shown, limit, posted};
 use crate::auth::Caller;
@@ -60,6 +62,7 @@ struct Cursor {
 
 /// Search over messages.
 pub(crate) struct SearchService {
+    pub(super) commands: Arc<Commands>,
     pub(super) reads: Arc<Reads>,
     pub(super) clock: Arc<HostClock>,
     pub(super) directory: Arc<ArcSwap<Directory>>,
@@ -97,7 +100,10 @@ impl SearchService {
             now: self.clock.now(),
             limit: limit(asked.limit)?,
         };
-        let behind = !self.searching.hints.caught_up(CATCH_UP).await;
+        // What was answered a moment ago may not have been hinted at.
+        let told = timeout(CATCH_UP, self.commands.caught_up()).await;
+        let is_told = told.is_ok_and(|told| told.is_ok());
+        let behind = !(self.searching.hints.caught_up(CATCH_UP).await && is_told);
         let (index, hints) = (self.searching.index.clone(), self.searching.hints.clone());
         let (hits, next) = self
             .reads
@@ -123,7 +129,7 @@ impl SearchService {
     /// Takes what an erased message said out of the index. One that cannot be written now does so before it goes on.
     pub(super) async fn forget(&self, at: EventRef) {
         let going = self.searching.hints.forget(at);
-        if !matches!(tokio::time::timeout(FORGET, going).await, Ok(Ok(()))) {
+        if !matches!(timeout(FORGET, going).await, Ok(Ok(()))) {
             tracing::warn!("the index of search has not forgotten an erased message yet");
         }
     }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderValue, Uri, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::Refusal;
 use chorus_core::model::workspace_name::WorkspaceName;
@@ -28,6 +28,9 @@ pub(super) async fn serve(entered: Entered, mut request: Request) -> Result<Resp
     }
     *request.uri_mut() = rest;
     let Ok(mut response) = TowerToHyperService::new(entered.served.router()).call(request).await;
+    if [StatusCode::UNAUTHORIZED, StatusCode::TOO_MANY_REQUESTS].contains(&response.status()) {
+        entered.give_back();
+    }
     // Its own paths begin at its address.
     let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok());
     if let Some(to) = to.filter(|to| to.starts_with('/'))

@@ -73,7 +73,7 @@ pub(crate) trait Served: Send + Sync {
     fn trouble(&self) -> Option<String>;
     /// Whether nobody is connected, and nothing is under way.
     fn is_idle(&self) -> bool;
-    /// How many sessions and followers are connected.
+    /// How many sessions are connected. Streams are requests under way.
     fn connections(&self) -> usize;
     /// When it has something to do by itself.
     fn next_due(&self) -> Option<Timestamp>;

@@ -78,6 +78,13 @@ impl Entered {
     }
 }
 
+impl Entered {
+    /// The request that was counted was nobody's of the workspace: whoever has no token takes nothing from its members.
+    pub(crate) fn give_back(&self) {
+        self.slot.requests.lock().unwrap_or_else(PoisonError::into_inner).give_back();
+    }
+}
+
 impl Drop for Entered {
     fn drop(&mut self) {
         self.slot.leave();

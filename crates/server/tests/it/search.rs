@@ -45,6 +45,24 @@ async fn search_in_an_empty_workspace_finds_nothing() {
     assert_eq!(nothing["hits"], json!([]));
 }
 
+// covers: CHN-129
+#[tokio::test]
+async fn what_was_just_said_is_found_or_the_answer_says_that_it_is_behind() {
+    let host = TestHost::open().await;
+    let room = host.room(&[]).await;
+    let ann = host.token("ann").await;
+    let mut behind = 0;
+    for n in 0..60 {
+        host.say(&ann, &room, &format!("word{n}")).await;
+        let answer = host.get(&ann, &format!("/v1/search?q=word{n}")).await.ok();
+        match answer["behind"] == true {
+            true => behind += 1,
+            false => assert_eq!(answer["hits"].as_array().unwrap().len(), 1, "{n}: {answer}"),
+        }
+    }
+    assert!(behind < 30, "{behind}");
+}
+
 // covers: CHN-120, CHN-123, CHN-124
 #[tokio::test]
 async fn words_are_found_where_the_caller_may_see_them_the_best_first() {
