@@ -5,6 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+use chorus_cluster::{Cluster, Durability};
 use chorus_testing::eventually_blocking;
 
 use super::super::{Address, Epoch, Postgres, SharedLinks};
@@ -15,7 +16,10 @@ const WORKSPACES: i64 = 16;
 
 /// A schema with owners of epoch 1, and how its writers connect.
 fn ground() -> (String, Arc<SharedLinks>) {
-    let url = chorus_cluster::schema().unwrap();
+    on(chorus_cluster::schema().unwrap())
+}
+
+fn on(url: String) -> (String, Arc<SharedLinks>) {
     let tables = format!(
         "CREATE TABLE workspace_owner (workspace BIGINT PRIMARY KEY, epoch BIGINT, batch BIGINT);
         CREATE TABLE grouped (workspace BIGINT, id BIGINT, text TEXT, PRIMARY KEY (workspace, id));
@@ -112,7 +116,9 @@ fn what_is_refused_in_one_workspace_is_refused_there_alone() {
 // covers: OPS-166
 #[test]
 fn whoever_waits_for_a_commit_that_is_cut_off_learns_what_became_of_it() {
-    let (url, links) = ground();
+    // One of its own: nobody else's connections are cut.
+    let cluster = Cluster::start(Durability::Quick, &[]).unwrap();
+    let (url, links) = on(cluster.url("postgres"));
     let cut = || {
         let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
             WHERE application_name = 'chorus writer'";
