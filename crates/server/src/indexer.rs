@@ -1,6 +1,6 @@
 //! Keeping the index of search: a thread of its own reads what the logs have gained (`chorus_store::search`).
 //!
-//! It is hinted at, never waited for: a hint costs the dispatcher an entry of a set, and one that is lost is found by comparing
+//! It is hinted at, never waited for: a hint costs the writer an entry of a set, and one that is lost is found by comparing
 //! places with heads, as at the start. While a lot is posted, in this workspace or in others of this process, all of
 //! these threads together work about a twentieth of the time, so that posting does not pay for searching. The index is
 //! then behind, and is read up for a search that waits for it; searches say where it is too far behind for that.
@@ -26,6 +26,12 @@ const REST: u32 = 19;
 const FAR_BEHIND: u64 = 2_000;
 /// The longest rest.
 const LONGEST_REST: Duration = Duration::from_secs(2);
+/// How long it is waited before a place that failed is looked at again; doubled each time it fails once more.
+const AGAIN: Duration = Duration::from_secs(1);
+/// When what was taken out is tried to be scrubbed again, after a search was in the way.
+const SCRUB_AGAIN: Duration = Duration::from_millis(250);
+const LATEST_AGAIN: Duration = Duration::from_secs(60);
+
 /// What all the workspaces of this process ask for.
 static ALL: Load = Load { hints: AtomicU64::new(0), busy: AtomicU32::new(0) };
 
@@ -51,11 +57,6 @@ impl Drop for Busy {
         ALL.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
-/// How long it is waited before a place that failed is looked at again; doubled each time it fails once more.
-const AGAIN: Duration = Duration::from_secs(1);
-/// When what was taken out is tried to be scrubbed again, after a search was in the way.
-const SCRUB_AGAIN: Duration = Duration::from_millis(250);
-const LATEST_AGAIN: Duration = Duration::from_secs(60);
 
 /// What there is to look at.
 #[derive(Default)]

@@ -21,8 +21,8 @@ section! {
         /// The burst of such requests.
         requests_burst: u32 = 2_000, 1 => 10_000_000;
         /// Storage of one workspace, in MiB; 0 means no limit. Its files count with their size, and
-        /// each log entry as 1 KiB. Beyond it, messages and files are refused with RATE_LIMITED
-        /// until the setting is raised, or retention drops what is old.
+        /// each log entry as 1 KiB. Beyond it, messages, edits and files are refused with
+        /// RATE_LIMITED until the setting is raised, or retention drops what is old.
         storage_mib: u64 = 0;
     }
 }

@@ -192,7 +192,7 @@ impl Served for Serving {
     }
 
     fn trouble(&self) -> Option<String> {
-        self.app.ready().err().or_else(|| self.app.shared.quotas.is_full())
+        self.app.ready().err().or_else(|| self.app.shared.quotas.why_full())
     }
 
     fn is_idle(&self) -> bool {

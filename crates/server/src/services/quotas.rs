@@ -96,7 +96,7 @@ impl Quotas {
     }
 
     /// Why nothing more may be stored in the workspace, if that is so.
-    pub(crate) fn is_full(&self) -> Option<String> {
+    pub(crate) fn why_full(&self) -> Option<String> {
         let (most, stored) =
             (self.workspace_storage, self.workspace_stored.load(Ordering::Relaxed));
         let is_full = most > 0 && stored >= most.saturating_mul(MIB);
@@ -115,7 +115,7 @@ impl Quotas {
             return Ok(());
         }
         let refused = |why| Err(Refusal::new(Code::RateLimited, why));
-        if let Some(why) = self.is_full() {
+        if let Some(why) = self.why_full() {
             return refused(why);
         }
         let before = self.workspace_stored.fetch_add(bytes, Ordering::Relaxed);

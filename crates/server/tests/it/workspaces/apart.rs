@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{create, host, host_of_files, made, sign_in, soon};
+use super::{create, host, host_of_files, host_with, made, sign_in, soon};
 use crate::live::Tail;
 use crate::test_host::TestHost;
 
@@ -190,5 +191,22 @@ async fn a_folder_that_is_there_is_neither_given_to_another_nor_removed() {
     assert_eq!(fs::read(&kept).unwrap(), b"somebody's");
     let all = host.get(&host.operator(), "/v1/workspaces").await.ok();
     assert_eq!(all["workspaces"], json!([]));
+    host.running.stop().await;
+}
+
+// covers: OPS-165
+#[tokio::test]
+async fn one_that_could_not_be_opened_is_when_the_cause_is_gone() {
+    let host = host_with(soon).await;
+    let acme = made(&host, "acme").await;
+    let (_, ann, _) = acme.room().await;
+    acme.until_closed().await;
+    // Its store opens, and what comes after that fails.
+    let token = acme.folder().join("operator.token");
+    fs::remove_file(&token).unwrap();
+    fs::create_dir(&token).unwrap();
+    assert_eq!(acme.get(&ann, "/v1/whoami").await.refused(503), "UNAVAILABLE");
+    fs::remove_dir(&token).unwrap();
+    eventually("it is opened", async || acme.get(&ann, "/v1/whoami").await.status == 200).await;
     host.running.stop().await;
 }

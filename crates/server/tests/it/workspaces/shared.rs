@@ -1,9 +1,7 @@
 //! Hosts of one database share their workspaces: each is owned by one of them, and any host leads there.
 
 use std::fs;
-use std::time::Duration;
 
-use chorus_cluster::{Cluster, Durability};
 use chorus_server::Config;
 use chorus_server::config::kind::Span;
 use chorus_testing::eventually;
@@ -291,48 +289,4 @@ async fn workspaces_spread_over_the_hosts_there_are() {
     for host in [other, one] {
         host.running.stop().await;
     }
-}
-
-// covers: OPS-163, OPS-166
-#[tokio::test]
-async fn one_that_could_not_be_opened_can_be_once_the_database_is_back() {
-    // One of its own: nobody else's connections are cut.
-    let cluster = Cluster::start(Durability::Quick, &[]).unwrap();
-    let url = cluster.url("postgres");
-    let host = open(&url, None, soon).await;
-    let names = ["team-ax", "team-bx", "team-cx"];
-    for name in names {
-        let made = create(&host, name).await.ok();
-        sign_in(made["sign_in_url"].as_str().unwrap()).await;
-    }
-    let (over, ended) = tokio::sync::oneshot::channel();
-    let cut = url.clone();
-    let cutting = tokio::task::spawn_blocking(move || {
-        let mut ended = ended;
-        let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE application_name LIKE 'chorus%'";
-        while ended.try_recv().is_err() {
-            // It may be cut off itself.
-            let _ = chorus_cluster::sql_at(&cut, sql);
-        }
-    });
-    // As often as it takes until some were closed, and could not be opened again.
-    for _ in 0..4 {
-        for name in names {
-            host.get("", &format!("/w/{name}/readyz")).await;
-        }
-        tokio::time::sleep(Duration::from_millis(1_300)).await;
-    }
-    over.send(()).unwrap();
-    cutting.await.unwrap();
-    for name in names {
-        eventually(name, async || {
-            // A writer rests between two attempts by the host's clock, which stands still.
-            host.clock.advance(1_000);
-            let answer = host.get("", &format!("/w/{name}/readyz")).await;
-            if answer.status == 200 { Ok(()) } else { Err(listed(&host, name).await) }
-        })
-        .await;
-    }
-    host.running.stop().await;
 }
