@@ -202,8 +202,8 @@ fn tell_of_host(print: Printer) -> mpsc::UnboundedSender<Notice> {
 async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Result {
     let mut is_first = true;
     loop {
-        let (token, issued) = tokio::select! {
-            token = token_for(&options.agent, context) => token?,
+        let (token, origin) = tokio::select! {
+            token = token_for(&options.agent, !is_first, context) => token?,
             () = ended(watch) => return Ok(()),
         };
         options.token = token;
@@ -232,31 +232,48 @@ async fn keep_joined(mut options: Options, watch: bool, context: &Context) -> Re
         match ran {
             Ok(()) => return Ok(()),
             // One that was good for a while has run out; one that never was stays refused.
-            Err(Error::Refused(_)) if issued && began.elapsed() > A_WHILE => {}
+            Err(Error::Refused(_)) if origin == Origin::Issued && began.elapsed() > A_WHILE => {}
+            // The host is back and says whose token it is.
+            Err(Error::WrongAgent { .. }) if origin == Origin::Unseen => {}
             Err(Error::Refused(error)) => return Err(error.into()),
             Err(error) => return Err(Failure::here("the harness ended", error)),
         }
     }
 }
 
-/// The agent's token, and whether it was issued now: the one given, unless that is somebody's who may issue
-/// one for the agent.
-async fn token_for(agent: &str, context: &Context) -> Result<(String, bool)> {
+/// Where a token comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// It was given, and is the agent's.
+    Given,
+    /// It was given, and the host was away when it was to say whose it is.
+    Unseen,
+    Issued,
+}
+
+/// The agent's token: the one given, unless that is somebody's who may issue one for the agent.
+async fn token_for(agent: &str, waits: bool, context: &Context) -> Result<(String, Origin)> {
     let client = context.target.client()?;
     let given = given(&context.target.token).map(str::to_owned);
-    match (client.whoami().await, given) {
-        (Ok(me), Some(token)) if me.member.id == agent => {
-            lookup::must_be_agent(me.member)?;
-            Ok((token, false))
+    loop {
+        match (client.whoami().await, &given) {
+            (Ok(me), Some(token)) if me.member.id == agent => {
+                lookup::must_be_agent(me.member)?;
+                return Ok((token.clone(), Origin::Given));
+            }
+            (Ok(_), _) => {
+                lookup::agent(&client, agent).await?;
+                let issued = issue(agent, &client).await;
+                let issued = issued.map_err(|failure| asks_operator(failure, agent))?;
+                return Ok((issued, Origin::Issued));
+            }
+            // The host may come up later; the harness tries until it does.
+            (Err(error), Some(token)) if error.is_retryable() => {
+                return Ok((token.clone(), Origin::Unseen));
+            }
+            (Err(error), None) if waits && error.is_retryable() => tokio::time::sleep(LOOK).await,
+            (Err(error), _) => return Err(error.into()),
         }
-        (Ok(_), _) => {
-            lookup::agent(&client, agent).await?;
-            let issued = issue(agent, &client).await;
-            Ok((issued.map_err(|failure| asks_operator(failure, agent))?, true))
-        }
-        // The host may come up later; the harness tries until it does.
-        (Err(chorus_client::Error::Unreachable { .. }), Some(token)) => Ok((token, false)),
-        (Err(error), _) => Err(error.into()),
     }
 }
 
@@ -269,6 +286,8 @@ async fn ended(watch_parent: bool) {
 }
 
 const A_WHILE: Duration = Duration::from_secs(60);
+/// A host that is away is looked for this often.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// A token of an agent, issued by whoever may.
 pub(super) async fn issue(agent: &str, operator: &Client) -> Result<String> {

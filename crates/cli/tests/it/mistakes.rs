@@ -1,7 +1,7 @@
 //! What newcomers typed, and what they are told; the first hour's own table is in `first_hour`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -119,6 +119,48 @@ fn who_posts_to_an_agent_that_is_not_there_is_told() {
     let said = host.run(&["post", "ops", "@pal and now?"]).ok().out;
     assert!(said.contains("told pal") && !said.contains("offline"), "{said}");
     drop(joined);
+}
+
+// covers: OPS-483
+#[test]
+fn who_joins_while_no_host_serves_the_workspace_waits_for_one() {
+    let mut host = Host::with_room(&["pal"]);
+    let token = |agent: &str, role: &str| {
+        let issued = host.json(&["token", "issue", "--agent", agent, "--role", role]);
+        issued["token"].as_str().unwrap().to_owned()
+    };
+    let tokens = [token("pal", "worker"), token("alice", "operator")];
+    for token in tokens {
+        host.kill();
+        // As another host of the deployment answers until one has taken the workspace over.
+        let address = host.url().trim_start_matches("http://").to_owned();
+        let other = std::net::TcpListener::bind(address).unwrap();
+        let state = tempfile::tempdir().unwrap();
+        let mut join = Command::new("sh");
+        join.args(["-c", "exec \"$0\" \"$@\" 2>&1", env!("CARGO_BIN_EXE_chorus"), "join"]);
+        join.args(["--agent", "pal", "--runtime", "cmd:cat >/dev/null", "--token", &token]);
+        join.args(["--url", &host.url(), "--state-dir"]).arg(state.path());
+        let joined = Going::start(join.env_remove("CHORUS_TOKEN"));
+        // It asks whose token it has, where the agent is, and for a connection.
+        for _ in 0..4 {
+            unavailable(other.accept().unwrap().0);
+        }
+        drop(other);
+        host.serve();
+        joined.wait(|line| line.contains("the host is back").then_some(()));
+        is_there(&host, "pal");
+    }
+}
+
+/// Answers what is asked on a connection as a host does that knows of no owner.
+fn unavailable(mut connection: std::net::TcpStream) {
+    let mut head = BufReader::new(connection.try_clone().unwrap()).lines();
+    while !head.next().unwrap().unwrap().is_empty() {}
+    let body = r#"{"error":{"code":"UNAVAILABLE","message":"no host serves the workspace now","retryable":true,"request_id":"req_1"}}"#;
+    let length = body.len();
+    let head =
+        "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/json";
+    write!(connection, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
 }
 
 // covers: OPS-506
