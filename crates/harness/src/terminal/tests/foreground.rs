@@ -70,13 +70,14 @@ fn compared(test: &str) -> String {
 
 #[tokio::test]
 async fn the_person_has_the_program_in_their_terminal_and_gets_it_back() {
-    let script = "stty size; printf 'name? '; read name; echo hello:$name; exit 9";
+    // What the person types comes after the size of the person's terminal.
+    let script = "printf 'name? '; read name; stty size; echo hello:$name; exit 9";
     let outer = spawn(&with(&compared("relays"), SCRIPT, script), Size { rows: 30, columns: 90 });
     let terminal = outer.unwrap();
     let handle = terminal.handle();
-    shows(&handle, "30 90").await;
     shows(&handle, "name?").await;
     handle.person_input(b"Anna\r".to_vec()).await.unwrap();
+    shows(&handle, "30 90").await;
     shows(&handle, "hello:Anna").await;
     shows(&handle, "restored:9").await;
 }
