@@ -13,6 +13,7 @@ mod balance;
 pub mod binary;
 pub(crate) mod chance;
 mod check;
+pub mod coming;
 pub(crate) mod door;
 mod evidence;
 pub(crate) mod harness;

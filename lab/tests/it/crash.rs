@@ -6,13 +6,15 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chorus_lab::crash::webhook::{self, Manner};
-use chorus_lab::crash::{self, Plan, binary, hiring};
+use chorus_lab::crash::{self, Plan, binary, coming, hiring};
 
 const KILLS: usize = 20;
 const KILLS_OF_TWO: usize = 12;
 /// Three in the middle of each thousand deliveries.
 const KILLS_OF_CARRIERS: usize = 9;
 const KILLS_OF_MARKETS: usize = 12;
+/// An hour of it is `CHORUS_CRASH_ROUNDS=2000`.
+const CHANGES_OF_HOSTS: usize = 20;
 
 // covers: ATT-101, ATT-102, FAIL-9
 #[test]
@@ -24,6 +26,15 @@ fn nothing_acknowledged_is_lost_and_nobody_answers_twice() {
 #[test]
 fn two_hosts_on_one_database_lose_nothing_either() {
     crash(true, KILLS_OF_TWO);
+}
+
+// covers: OPS-150, OPS-151, OPS-162, OPS-166
+#[test]
+fn hosts_come_and_go_and_nothing_that_was_said_is_lost_or_out_of_order() {
+    played(true, CHANGES_OF_HOSTS, |plan| {
+        let report = coming::run(plan)?;
+        Ok((report.to_string(), report.wrong))
+    });
 }
 
 // covers: WHK-22, WHK-36
