@@ -4,12 +4,16 @@
 //! line counts the steps; the tests are counted by their own runner above it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::{
-    advisories, clients, contract, instructions, lab, package, pages, postgres, repo, step, tidy,
-    web,
+    advisories, clients, contract, debian, instructions, lab, package, pages, postgres, repo, step,
+    tidy, web,
 };
+
+/// Debian's package for amd64 brings it.
+const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /// `demo --check` plays its script in seconds; a hang in it must not cost CI its time.
 const DEMO_LIMIT: Duration = Duration::from_secs(180);
@@ -158,6 +162,10 @@ fn demo() -> Result<(), String> {
 }
 
 fn crash() -> Result<(), String> {
+    // What sets the clocks of the hosts.
+    if !Path::new(FAKETIME).exists() {
+        debian::install("faketime")?;
+    }
     let run = if nextest()? {
         [&["nextest", "run", "--profile", "crash"][..], &step::WORKSPACE].concat()
     } else {

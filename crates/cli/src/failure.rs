@@ -80,6 +80,10 @@ impl Failure {
         self.body.known() == Some(Code::Unavailable)
     }
 
+    pub(crate) fn is(&self, code: Code) -> bool {
+        self.body.known() == Some(code)
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit
     }

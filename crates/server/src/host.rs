@@ -86,14 +86,18 @@ pub struct Running {
 impl Host {
     /// Opens the folder, listens, and answers. Call it within a tokio runtime.
     pub async fn start(config: Config) -> Result<Running, StartError> {
-        let Checked { storage, traces, tls } = Checked::of(&config)?;
+        let Checked { storage, traces, tls, objects } = Checked::of(&config)?;
+        if let Some(objects) = &objects {
+            objects.check().await.map_err(StartError::Objects)?;
+        }
         // A port that another program has ends the start before anything is made.
         let bound = Bound::bind(&config, tls.is_some()).await?;
         let reached = bound.reached.clone();
         let (storage, (cluster, peers, folder)) =
             join_others(&config, storage, &reached.url).await?;
         let metrics = Arc::new(Metrics::default());
-        let common = Common { config, reached: reached.clone(), metrics, traces };
+        let common =
+            Common { config, reached: reached.clone(), metrics, traces, objects: objects.clone() };
         let cluster = Arc::new(cluster);
         let workspaces = workspaces::of(&common, storage.database.as_ref(), &cluster)?;
         let Common { config, metrics, traces, .. } = common;
@@ -102,10 +106,12 @@ impl Host {
             reached: reached.clone(),
             metrics,
             traces,
+            objects,
             folder: folder.map(Arc::new),
             links: Arc::default(),
             workspaces: Some(workspaces.clone()),
             connections: None,
+            storage_mib: 0,
             may_begin: true,
             config,
         };

@@ -21,6 +21,7 @@ mod indexer;
 mod json_schema;
 mod limits;
 mod listen;
+pub mod objects;
 mod page;
 #[doc(hidden)]
 pub mod placement;

@@ -8,6 +8,7 @@
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use chorus_core::model::caller::By;
@@ -17,6 +18,9 @@ use crate::config::limits::Limits as Settings;
 
 /// Buckets of one table: 512 KiB.
 const PLACES: usize = 1 << 16;
+
+/// Time of a core that may be saved up, in nanoseconds.
+const SAVED: i64 = 1_000_000_000;
 
 /// A day in nanoseconds.
 const DAY: i64 = 86_400_000_000_000;
@@ -142,6 +146,36 @@ impl Bucket {
         let Some(rate) = self.rate else { return Ok(()) };
         self.full_at = rate.take(1, self.full_at, nanos(now))?;
         Ok(())
+    }
+}
+
+/// A share of the time of one core: what is spent beyond it has to be waited for. A second of it may be saved up.
+pub(crate) struct Share {
+    /// How long it takes to be given one nanosecond, in hundredths; none is no limit.
+    each: Option<i64>,
+    full_at: i64,
+}
+
+impl Share {
+    pub(crate) fn of_a_core(percent: u32) -> Self {
+        Self { each: 10_000_i64.checked_div(i64::from(percent)), full_at: 0 }
+    }
+
+    /// Spends what was used, whether it was there or not.
+    pub(crate) fn spend(&mut self, time: Duration, now: Timestamp) {
+        let Some(each) = self.each else { return };
+        let used = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX).saturating_mul(each) / 100;
+        self.full_at = self.full_at.max(nanos(now)).saturating_add(used);
+    }
+
+    /// How long to wait until there is some again.
+    pub(crate) fn has_some(&self, now: Timestamp) -> Result<(), Wait> {
+        let Some(each) = self.each else { return Ok(()) };
+        let saved = SAVED.saturating_mul(each) / 100;
+        match self.full_at.saturating_sub(nanos(now)).saturating_sub(saved) {
+            over if over > 0 => Err(Wait(over)),
+            _ => Ok(()),
+        }
     }
 }
 

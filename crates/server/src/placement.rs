@@ -23,6 +23,31 @@ pub fn choose<'a>(workspace: &str, hosts: &[Candidate<'a>]) -> Option<&'a str> {
     free.max_by_key(|host| rank(workspace, host.host)).map(|host| host.host)
 }
 
+/// Why a workspace is where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why<'a> {
+    /// Of all hosts its name ranks this one first.
+    First,
+    /// The host that its name ranks first has no room.
+    FirstIsFull { first: &'a str, owned: usize, bound: usize },
+    /// The host that its name ranks first was not up, or had no room, when it was taken; and nobody is asked to give one
+    /// up who has no more than its share.
+    TakenBefore { first: &'a str },
+}
+
+/// Why a host owns a workspace; none where there is no host.
+pub fn why<'a>(workspace: &str, owner: &str, hosts: &[Candidate<'a>]) -> Option<Why<'a>> {
+    let first = hosts.iter().max_by_key(|host| rank(workspace, host.host))?;
+    let bound = bound(hosts);
+    Some(match first {
+        first if first.host == owner => Why::First,
+        Candidate { host: first, owned } if *owned >= bound => {
+            Why::FirstIsFull { first, owned: *owned, bound }
+        }
+        Candidate { host: first, .. } => Why::TakenBefore { first },
+    })
+}
+
 /// How many workspaces each host may own, when there is one more than now.
 pub fn bound(hosts: &[Candidate<'_>]) -> usize {
     let all: usize = hosts.iter().map(|host| host.owned).sum();
@@ -70,6 +95,20 @@ mod tests {
         let moved = three.iter().zip(&four).filter(|(before, after)| before != after).count();
         // A fourth goes to the newcomer, and few besides, which the bound had displaced.
         assert!((900..1_300).contains(&moved), "{moved} of 4,000 moved");
+    }
+
+    // covers: OPS-170
+    #[test]
+    fn it_can_be_told_why_a_workspace_is_where_it_is() {
+        let hosts = |a, b| [Candidate { host: "a", owned: a }, Candidate { host: "b", owned: b }];
+        let first = choose("one", &hosts(0, 0)).unwrap();
+        let other = if first == "a" { "b" } else { "a" };
+        assert_eq!(why("one", first, &hosts(3, 3)), Some(Why::First));
+        assert_eq!(why("one", other, &hosts(3, 3)), Some(Why::TakenBefore { first }));
+        let full = if first == "a" { hosts(9, 0) } else { hosts(0, 9) };
+        let is_full = Why::FirstIsFull { first, owned: 9, bound: 7 };
+        assert_eq!(why("one", other, &full), Some(is_full));
+        assert_eq!(why("one", "a", &[]), None);
     }
 
     #[test]

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use chorus_core::codec::Coded;
 pub(crate) use chorus_core::model::asset::PINNED;
-use chorus_core::model::asset::{Asset, Kept};
+use chorus_core::model::asset::{Asset, Kept, OBJECT, in_object, object};
 use chorus_core::model::conversation::Visibility;
 use chorus_core::model::event::{Change, Event, Hash, Message};
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, Timestamp, Uid};
 
-use crate::db::{Db, Result, Row, Table};
+use crate::db::{Db, Error, Result, Row, Table, Value};
 use crate::family::Family;
+use crate::objects::ReadObjects;
 use crate::row::{code, uid};
 use crate::schema::Since;
 use crate::{conversation, event};
@@ -37,18 +38,18 @@ pub(crate) static FAMILY: Family =
 const LOOKED_AT: u64 = 256;
 /// Files dropped by one sweep.
 const SWEPT: u64 = 200;
+/// What stands in place of the bytes that an object has is no longer than this.
+const OBJECT_DATA: u64 = 512;
 
 pub(crate) fn put(db: &dyn Db, workspace: i64, kept: &Kept) -> Result<()> {
     let asset = &kept.asset;
-    db.put(
-        &BLOB,
-        &[
-            workspace.into(),
-            (&asset.hash).into(),
-            (&*kept.data).into(),
-            kept.thumbnail.as_deref().into(),
-        ],
-    )?;
+    // The bytes of another file with this hash stay where they are: an object of them is in use.
+    if !is_kept_of(db, workspace, &asset.hash)? {
+        let thumbnail = kept.thumbnail.as_deref();
+        let data = &*kept.data;
+        let values = [workspace.into(), (&asset.hash).into(), data.into(), thumbnail.into()];
+        db.put(&BLOB, &values)?;
+    }
     db.put(
         &ASSET,
         &[
@@ -62,6 +63,12 @@ pub(crate) fn put(db: &dyn Db, workspace: i64, kept: &Kept) -> Result<()> {
             asset.at.0.into(),
         ],
     )
+}
+
+fn is_kept_of(db: &dyn Db, workspace: i64, hash: &Hash) -> Result<bool> {
+    let sql = "SELECT COUNT(*) FROM (
+        SELECT 1 FROM asset WHERE workspace = $1 AND hash = $2 LIMIT 1) AS one";
+    Ok(db.one(sql, &[workspace.into(), hash.into()], |row| row.flag(0))?.unwrap_or(false))
 }
 
 /// Has no effect if the bytes were dropped meanwhile.
@@ -124,6 +131,68 @@ pub(crate) fn data(
     db.get(&BLOB, &[workspace.into(), hash.into()], |row| {
         Ok((row.blob(2)?.to_vec(), row.maybe_blob(3)?.map(<[u8]>::to_vec)))
     })
+}
+
+/// Whether the bytes of files with this hash are in this object.
+pub(crate) fn is_named(db: &dyn Db, workspace: i64, hash: &Hash, name: &str) -> Result<bool> {
+    let named = db.get(&BLOB, &[workspace.into(), hash.into()], |row| {
+        Ok(object(row.blob(2)?) == Some(name))
+    })?;
+    Ok(named == Some(true))
+}
+
+/// Objects of files that were dropped, each with the hash of its file.
+pub(crate) fn dropped_objects(db: &dyn Db, workspace: i64) -> Result<Vec<(Hash, String)>> {
+    let sql = "SELECT hash, data FROM blob WHERE workspace = $1 AND length(data) <= $2
+        AND substr(data, 1, 8) = $3 AND NOT EXISTS (
+            SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)
+        LIMIT $4";
+    let values = [workspace.into(), OBJECT_DATA.into(), OBJECT.into(), SWEPT.into()];
+    objects(db, sql, &values)
+}
+
+/// All objects of a workspace, each with the hash of its file.
+pub(crate) fn all_objects(db: &dyn Db, workspace: i64) -> Result<Vec<(Hash, String)>> {
+    let sql = "SELECT hash, data FROM blob WHERE workspace = $1 AND length(data) <= $2
+        AND substr(data, 1, 8) = $3";
+    objects(db, sql, &[workspace.into(), OBJECT_DATA.into(), OBJECT.into()])
+}
+
+fn objects(db: &dyn Db, sql: &str, values: &[Value<'_>]) -> Result<Vec<(Hash, String)>> {
+    db.all(sql, values, |row| {
+        let name = object(row.blob(1)?).map(str::to_owned);
+        Ok((row.array(0)?, name.ok_or_else(|| Error::corrupt("an object without a name"))?))
+    })
+}
+
+/// An object is gone, and so is the file that it had the bytes of.
+pub(crate) fn forget_object(db: &dyn Db, workspace: i64, hash: &Hash, name: &str) -> Result<()> {
+    let sql = "DELETE FROM blob WHERE workspace = $1 AND hash = $2 AND data = $3 AND NOT EXISTS (
+        SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)";
+    let data = in_object(name);
+    db.execute(sql, &[workspace.into(), hash.into(), (&*data).into()]).map(drop)
+}
+
+/// Writes the bytes of files into the database that are in objects. Gives how many there were.
+pub(crate) fn take_in(db: &dyn Db, workspace: i64, objects: &dyn ReadObjects) -> Result<u64> {
+    // An older program's copy may have no files.
+    let there = "SELECT count(*) FROM sqlite_schema WHERE name = 'asset'";
+    if !db.one(there, &[], |row| row.flag(0))?.unwrap_or(false) {
+        return Ok(0);
+    }
+    let mut taken = 0;
+    for (hash, name) in all_objects(db, workspace)? {
+        if !is_kept_of(db, workspace, &hash)? {
+            // Of a file that was dropped.
+            forget_object(db, workspace, &hash, &name)?;
+            continue;
+        }
+        let data = objects.read(&name).map_err(Error::Engine)?;
+        let sql = "UPDATE blob SET data = $1 WHERE workspace = $2 AND hash = $3";
+        db.execute(sql, &[data.as_slice().into(), workspace.into(), (&hash).into()])?;
+        taken += 1;
+    }
+    Ok(taken)
 }
 
 /// Applies the changes of references that an event makes.
@@ -312,11 +381,12 @@ pub(crate) fn drop_unless_shown(db: &dyn Db, workspace: i64, uid: Uid) -> Result
     }
 }
 
-/// Drops bytes without a file.
+/// Drops bytes without a file. The name of an object stays until the object is gone.
 fn drop_bytes(db: &dyn Db, workspace: i64) -> Result<()> {
     let sql = "DELETE FROM blob WHERE workspace = $1 AND NOT EXISTS (
-        SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)";
-    db.execute(sql, &[workspace.into()]).map(drop)
+        SELECT 1 FROM asset a WHERE a.workspace = $1 AND a.hash = blob.hash)
+        AND (length(data) > $2 OR substr(data, 1, 8) <> $3)";
+    db.execute(sql, &[workspace.into(), OBJECT_DATA.into(), OBJECT.into()]).map(drop)
 }
 
 fn read(row: &dyn Row) -> Result<Asset> {

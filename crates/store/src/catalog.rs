@@ -6,11 +6,15 @@
 //! was put there by hand is taken in at the next start. In a database, each is the rows of its key, the catalog is a
 //! table, and all hosts share it.
 
+mod objects;
+mod quota;
+mod shared;
 mod sqlite;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
@@ -22,13 +26,15 @@ use crate::db::{Db, Error, Result, Row, Sync, Value};
 use crate::membership::{self, Epoch};
 use crate::postgres::{Address, Postgres};
 use crate::sqlite::{Folder, FolderError};
-use crate::{Tenant, conversation, families};
+use crate::{Tenant, backup};
+pub use quota::Quota;
+use shared::{new_key, remove_rows};
 
 /// The file's name in the host's data folder.
 const FILE: &str = "workspaces.db";
 /// The folder of the workspaces' folders.
 const FOLDER: &str = "workspaces";
-const COLUMNS: &str = "name, workspace, state, created_at, removal_at, made";
+const COLUMNS: &str = "name, workspace, state, created_at, removal_at, made, moved_to";
 
 /// What may be done with a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +74,9 @@ pub struct Entry {
     pub removal_at: Option<Timestamp>,
     /// Whether it was opened before, and must be there then.
     pub is_made: bool,
+    /// Where it is now, if it was moved to another host and deleted here.
+    pub moved_to: Option<String>,
+    pub quota: Quota,
 }
 
 /// The workspaces beside a host's own. Calls block on the disk, or on the database.
@@ -105,6 +114,15 @@ impl Catalog {
         for folder in folders {
             let folder = folder.map_err(|why| unreadable(&why))?;
             let name = folder.file_name();
+            let left_by_a_move = ["incoming", "outgoing", "partial"].map(OsStr::new).map(Some);
+            if left_by_a_move.contains(&folder.path().extension()) {
+                if folder.path().is_dir() {
+                    fs::remove_dir_all(folder.path()).map_err(|why| unreadable(&why))?;
+                } else {
+                    backup::remove(&folder.path());
+                }
+                continue;
+            }
             let Some(name) = name.to_str().and_then(|name| WorkspaceName::parse(name).ok()) else {
                 continue;
             };
@@ -123,7 +141,7 @@ impl Catalog {
         // One sync for all of them.
         db.begin()?;
         let added = found.iter().try_for_each(|name| {
-            match add(db, name, Tenant::OWN, now)? {
+            match add(db, name, Tenant::OWN, State::Active, now)? {
                 Added::New => {
                     db.execute(SET_MADE, &[(&**name).into()])?;
                     tracing::info!(%name, "a workspace was found in its folder");
@@ -145,6 +163,16 @@ impl Catalog {
         Ok(self.rows(sql, &[], |row| Ok(row.text(0)?.to_owned()))?.into_iter().collect())
     }
 
+    /// Whether it is of a database, whose workspaces are no folders.
+    pub fn is_shared(&self) -> bool {
+        self.database.is_some()
+    }
+
+    /// The data folder that a workspace of a name has, where each is one.
+    pub fn folder_of(&self, name: &WorkspaceName) -> PathBuf {
+        folder_of(&self.data, name)
+    }
+
     /// The data folder of a workspace.
     pub fn folder(&self, entry: &Entry) -> PathBuf {
         match self.database {
@@ -162,13 +190,12 @@ impl Catalog {
     }
 
     pub fn find(&self, name: &str) -> Result<Option<Entry>> {
-        let sql = format!("SELECT {COLUMNS} FROM workspace_name WHERE name = $1");
-        Ok(self.rows(&sql, &[name.into()], entry)?.pop())
+        Ok(self.rows(&select("name = $1"), &[name.into()], entry)?.pop())
     }
 
     /// The workspaces of these keys, which few hosts have many of.
     pub fn of_keys(&self, keys: &[i64]) -> Result<Vec<Entry>> {
-        let sql = format!("SELECT {COLUMNS} FROM workspace_name WHERE workspace = $1");
+        let sql = select("workspace = $1");
         let mut found = Vec::new();
         for key in keys {
             found.append(&mut self.rows(&sql, &[(*key).into()], entry)?);
@@ -178,33 +205,39 @@ impl Catalog {
 
     /// Those after a name, in the order of names.
     pub fn list(&self, after: &str, limit: usize) -> Result<Vec<Entry>> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM workspace_name WHERE name > $1 ORDER BY name LIMIT $2");
+        let sql = select("name > $1 ORDER BY name LIMIT $2");
         self.rows(&sql, &[after.into(), (limit as u64).into()], entry)
     }
 
-    /// Adds an active workspace, due at once.
-    pub fn add(&self, name: &WorkspaceName, now: Timestamp) -> Result<Added> {
+    /// Adds a workspace; one that is active is due at once.
+    pub fn add(&self, name: &WorkspaceName, state: State, now: Timestamp) -> Result<Added> {
         let key = match self.database {
             None => Tenant::OWN,
             Some(_) => new_key()?,
         };
         let made = self.made()?;
-        add(of(&made)?, name, key, now)
+        add(of(&made)?, name, key, state, now)
     }
 
-    /// Changes what may be done with it. One that is not active is never due.
-    pub fn set_state(
-        &self,
-        name: &str,
-        state: State,
-        removal_at: Option<Timestamp>,
-        now: Timestamp,
-    ) -> Result<()> {
-        let sql = "UPDATE workspace_name SET state = $1, removal_at = $2, due = $3 WHERE name = $4";
-        let due = (state == State::Active).then_some(now.0);
-        let removal_at = removal_at.map(|at| at.0);
-        self.change(sql, &[state.code().into(), removal_at.into(), due.into(), name.into()])
+    /// The workspace that has this name, or looks like it.
+    pub fn taken(&self, name: &WorkspaceName) -> Result<Option<String>> {
+        match &*self.there()? {
+            Some(db) => taken(&**db, name),
+            None => Ok(None),
+        }
+    }
+
+    /// Changes what may be done with it, as `entry` says. One that is not active is never due.
+    pub fn set_state(&self, entry: &Entry, now: Timestamp) -> Result<()> {
+        let sql = "UPDATE workspace_name SET state = $1, removal_at = $2, due = $3, moved_to = $4 WHERE name = $5";
+        let due = (entry.state == State::Active).then_some(now.0);
+        let removal_at = entry.removal_at.map(|at| at.0);
+        let (moved_to, name) = (entry.moved_to.as_deref(), &*entry.name);
+        let state = entry.state.code();
+        self.change(
+            sql,
+            &[state.into(), removal_at.into(), due.into(), moved_to.into(), name.into()],
+        )
     }
 
     /// It was opened.
@@ -334,58 +367,30 @@ fn of<'a>(made: &'a MutexGuard<'_, Option<Box<dyn Db>>>) -> Result<&'a dyn Db> {
     made.as_deref().ok_or_else(|| Error::Engine("no connection".to_owned()))
 }
 
-fn add(db: &dyn Db, name: &WorkspaceName, key: i64, now: Timestamp) -> Result<Added> {
+fn add(db: &dyn Db, name: &WorkspaceName, key: i64, state: State, now: Timestamp) -> Result<Added> {
     let look = name.look();
-    let taken = || {
-        let sql = "SELECT name FROM workspace_name WHERE look = $1 OR name = $2";
-        let other =
-            db.one(sql, &[(&*look).into(), (&**name).into()], |row| Ok(row.text(0)?.to_owned()));
-        other.map_err(damaged)
-    };
-    if let Some(other) = taken()? {
+    if let Some(other) = taken(db, name)? {
         return Ok(Added::Taken(other));
     }
     let sql = "INSERT INTO workspace_name (name, workspace, look, state, created_at, due)
         VALUES ($1, $2, $3, $4, $5, $6)";
-    let state = State::Active.code().into();
+    let due = (state == State::Active).then_some(now.0).into();
     let (now, words) = (now.0.into(), [&**name, &*look].map(Value::from));
-    match db.execute(sql, &[words[0], key.into(), words[1], state, now, now]) {
+    match db.execute(sql, &[words[0], key.into(), words[1], state.code().into(), now, due]) {
         Ok(_) => Ok(Added::New),
         // Another host may have added it meanwhile.
-        Err(why) => match taken() {
+        Err(why) => match taken(db, name) {
             Ok(Some(other)) => Ok(Added::Taken(other)),
             _ => Err(damaged(why)),
         },
     }
 }
 
-/// A key that no workspace of a database has had: they are drawn, so that hosts need not agree.
-fn new_key() -> Result<i64> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|why| Error::Engine(format!("no random bytes: {why}")))?;
-    // Larger than the hosts' own, and positive.
-    Ok(i64::from_be_bytes(bytes) >> 1 & i64::MAX | 1 << 32)
-}
-
-/// Removes all that a workspace has in a database, a conversation at a time: no statement takes long.
-fn remove_rows(db: &dyn Db, workspace: i64) -> Result<()> {
-    for key in conversation::keys(db, workspace)? {
-        for table in families::tables().filter(|table| table.columns.contains(&"conversation")) {
-            // By this row the others are found, if this is cut short.
-            if table.name != "conversation" {
-                let sql = format!(
-                    "DELETE FROM {} WHERE workspace = $1 AND conversation = $2",
-                    table.name
-                );
-                db.execute(&sql, &[workspace.into(), key.0.into()])?;
-            }
-        }
-    }
-    for table in families::tables() {
-        let sql = format!("DELETE FROM {} WHERE workspace = $1", table.name);
-        db.execute(&sql, &[workspace.into()])?;
-    }
-    Ok(())
+fn taken(db: &dyn Db, name: &WorkspaceName) -> Result<Option<String>> {
+    let sql = "SELECT name FROM workspace_name WHERE look = $1 OR name = $2";
+    let look = name.look();
+    let values = [(&*look).into(), (&**name).into()];
+    db.one(sql, &values, |row| Ok(row.text(0)?.to_owned())).map_err(damaged)
 }
 
 /// The data folder of a workspace, in that of its host.
@@ -401,6 +406,10 @@ pub enum Added {
     Taken(String),
 }
 
+fn select(which: &str) -> String {
+    format!("SELECT {COLUMNS}, {} FROM workspace_name WHERE {which}", quota::COLUMNS)
+}
+
 fn entry(row: &dyn Row) -> Result<Entry> {
     let code: i64 = row.int(2)?;
     let state = State::ALL.into_iter().find(|state| state.code() == code);
@@ -411,6 +420,8 @@ fn entry(row: &dyn Row) -> Result<Entry> {
         created_at: Timestamp(row.int(3)?),
         removal_at: row.maybe_int(4)?.map(Timestamp),
         is_made: row.flag(5)?,
+        moved_to: row.maybe_text(6)?.map(str::to_owned),
+        quota: quota::read(row, 7)?,
     })
 }
 

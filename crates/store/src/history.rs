@@ -34,6 +34,7 @@ use target::Target;
 use crate::backup::{BackupError, Result};
 use crate::db::{self, Db, Error};
 use crate::family::Family;
+use crate::objects::ReadObjects;
 use crate::schema::Schema;
 use crate::sqlite::Folder;
 use crate::{
@@ -76,10 +77,12 @@ pub struct Reading {
     schema: &'static Schema,
     version: u32,
     workspace: i64,
+    objects: Arc<dyn ReadObjects>,
 }
 
 impl Reading {
-    pub fn open(place: &Place) -> Result<Self> {
+    /// `objects` has the bytes of files that are not in the database.
+    pub fn open(place: &Place, objects: Arc<dyn ReadObjects>) -> Result<Self> {
         if let Place::Folder { data, .. } = place
             && !Folder::database_in(data).is_file()
         {
@@ -92,7 +95,7 @@ impl Reading {
         let schema = place.schema();
         let version =
             schema::check(&*db, schema).map_err(|why| BackupError::Folder(why.to_string()))?;
-        let reading = Self { db, schema, version, workspace: 0 };
+        let reading = Self { db, schema, version, workspace: 0, objects };
         if !reading.has(&conversation::FAMILY) {
             return Err(BackupError::Folder(format!(
                 "{place} is of schema version {version}, which is too old to be exported: start this version's host on \

@@ -86,6 +86,9 @@ fn record_assets(
             erased.iter().try_for_each(|file| asset::drop_unless_shown(db, workspace, *file))
         })?;
     }
+    for (hash, name) in &changes.forgotten_objects {
+        asset::forget_object(db, workspace, hash, name)?;
+    }
     match changes.sweep {
         Some(before) => db.thoroughly(&mut || asset::sweep(db, workspace, before)),
         None => Ok(()),

@@ -3,14 +3,17 @@
 //! The file has its name only once it was read to its end and found whole; until then it is called
 //! `….partial`, and no command takes it for a backup.
 
+pub(super) mod all;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use chorus_core::model::error::Code;
 use chorus_core::model::ids::Timestamp;
-use chorus_server::Place;
 use chorus_server::backup::{self, BackupError, Manifest};
+use chorus_server::objects;
+use chorus_server::{Address, Place};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -25,6 +28,9 @@ pub(crate) struct Args {
     /// The file to make, which must not be there; in a folder, one named after the time
     #[arg(value_name = "FILE")]
     to: PathBuf,
+    /// Every workspace of the host, each in a file of its own, in a new folder
+    #[arg(long, conflicts_with_all = ["keys", "url"])]
+    all: bool,
     /// Put the keys into it: a folder restored from it honours the tokens of this one
     #[arg(long)]
     with_keys: bool,
@@ -34,30 +40,61 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    if args.all {
+        return all::back_up(&args.to, args.with_keys, context).await;
+    }
     let to = target(args.to);
     if to.exists() {
-        let there = Failure::new(Code::Conflict, format!("{} is there already", to.display()));
-        return Err(there.next("name another file, or move that one away"));
+        return Err(there_already(&to));
     }
     let keys = if args.with_keys { keys(args.keys, context)? } else { Vec::new() };
-    let partial = beside(&to);
+    let made = whole(&to, &keys, From::Either, context).await?;
+    context.print.show(&as_json(&to, &made), |_| as_text("backed up to", &to, &made))
+}
+
+fn there_already(to: &Path) -> Failure {
+    let there = Failure::new(Code::Conflict, format!("{} is there already", to.display()));
+    there.next("name another file, or move that one away")
+}
+
+/// Makes a backup, which has its name when it is complete.
+async fn whole(
+    to: &Path,
+    keys: &[(String, Vec<u8>)],
+    from: From,
+    context: &Context,
+) -> Result<Manifest> {
+    let partial = beside(to);
     backup::remove(&partial);
-    let made = make(&partial, &keys, context).await.and_then(|manifest| {
-        fs::rename(&partial, &to).map_err(|e| at(&to, e))?;
-        sync_folder(&to)?;
+    let made = make(&partial, keys, from, context).await.and_then(|manifest| {
+        fs::rename(&partial, to).map_err(|e| at(to, e))?;
+        sync_folder(to)?;
         Ok(manifest)
     });
     if made.is_err() {
         backup::remove(&partial);
     }
-    let made = made?;
-    context.print.show(&as_json(&to, &made), |_| as_text("backed up to", &to, &made))
+    made
 }
 
-async fn make(partial: &Path, keys: &[(String, Vec<u8>)], context: &Context) -> Result<Manifest> {
+/// What a backup is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// Of the host, if there is one, else of the folder.
+    Either,
+    Folder,
+}
+
+async fn make(
+    partial: &Path,
+    keys: &[(String, Vec<u8>)],
+    from: From,
+    context: &Context,
+) -> Result<Manifest> {
     let progress = Progress::begin(context.print, "backing up", None);
     // A host elsewhere, or the one on the folder; without one the folder is read itself.
-    if given(&context.target.url).is_some() || context.target.url().is_ok() {
+    let has_host = || given(&context.target.url).is_some() || context.target.url().is_ok();
+    if from == From::Either && has_host() {
         backup::make(partial).map_err(failure)?;
         let file = OpenOptions::new().write(true).open(partial).map_err(|e| at(partial, e))?;
         let client = context.target.client()?;
@@ -67,16 +104,23 @@ async fn make(partial: &Path, keys: &[(String, Vec<u8>)], context: &Context) -> 
     } else {
         let (place, _) = Database::default().place(context)?;
         if let Place::Postgres(address) = place {
-            let elsewhere = Failure::new(Code::Conflict, format!("the workspace is in {address}"));
-            return Err(elsewhere.next("back that up with pg_dump, or by its archive"));
+            return Err(in_a_database(&address));
         }
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        backup::take(&context.target.data()?, partial, now).map_err(failure)?;
+        let (data, objects) = (context.target.data()?, Database::default().objects(context)?);
+        // It reads files from the disk, and perhaps from the object store.
+        let take = || backup::take(&data, partial, &*objects::of(&objects), now);
+        tokio::task::block_in_place(take).map_err(failure)?;
     }
     if !keys.is_empty() {
         backup::add_keys(partial, keys).map_err(failure)?;
     }
     backup::check(partial).map_err(failure)
+}
+
+fn in_a_database(address: &Address) -> Failure {
+    let elsewhere = Failure::new(Code::Conflict, format!("the workspace is in {address}"));
+    elsewhere.next("back that up with pg_dump, or by its archive")
 }
 
 /// The key files of the host on this machine.

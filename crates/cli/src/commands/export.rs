@@ -73,7 +73,8 @@ async fn make(partial: &Path, args: &Args, context: &Context) -> Result<Value> {
         let sign = history::Signing::open(&keys.unwrap_or_else(|| data.join("keys")));
         let sign = sign.map_err(|e| Failure::here("cannot sign", e))?;
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        history::export(&place, &sign, now, &mut out)
+        let objects = args.database.objects(context)?;
+        tokio::task::block_in_place(|| history::export(&place, &sign, now, objects, &mut out))
             .map_err(|e| Failure::new(Code::Unavailable, format!("no export was made: {e}")))?;
     }
     out.flush().map_err(|e| at(partial, e))?;

@@ -1,17 +1,39 @@
-//! `chorus hosts`: which hosts are up, and which of them owns the workspace.
+//! `chorus hosts`: which hosts are up, and which of them owns what.
 
 use chorus_wire::rest::hosts::{HostInfo, Hosts};
+use chorus_wire::rest::workspaces::{Workspace, WorkspaceList};
 
-use super::Context;
+use super::{Context, workspace};
 use crate::failure::Result;
 use crate::print::{date, table};
 
 #[derive(clap::Args, Debug)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Which of them owns each workspace beside the hosts' own that somebody uses, and why
+    #[arg(long)]
+    workspaces: bool,
+}
 
-pub(crate) async fn run(_: Args, context: &Context) -> Result {
-    let hosts = context.target.client()?.hosts().await?;
-    context.print.show(&hosts, list)
+pub(crate) async fn run(args: Args, context: &Context) -> Result {
+    let client = context.target.client()?;
+    let hosts = client.hosts().await?;
+    if !args.workspaces {
+        return context.print.show(&hosts, list);
+    }
+    let mut all = workspace::all(&client).await?;
+    all.workspaces.retain(|one| one.open);
+    context.print.show(&all, |all| owners(all, &hosts))
+}
+
+fn owners(all: &WorkspaceList, hosts: &Hosts) -> String {
+    let at = |one: &Workspace| {
+        let host = hosts.hosts.iter().find(|host| host.id == one.host);
+        host.map_or_else(String::new, |host| host.url.clone())
+    };
+    let row =
+        |one: &Workspace| vec![one.name.clone(), at(one), one.why_host.clone().unwrap_or_default()];
+    let rows: Vec<_> = all.workspaces.iter().map(row).collect();
+    table("nobody uses a workspace beside the hosts' own", &["WORKSPACE", "HOST", "WHY"], &rows)
 }
 
 fn list(all: &Hosts) -> String {

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// What `chorus backup` made
+    /// What `chorus backup` made: a file, or the folder of `--all`
     #[arg(value_name = "FILE", required_unless_present = "database")]
     from: Option<PathBuf>,
     /// A PostgreSQL database that was put back to an earlier time: ends the turns it had granted
@@ -33,6 +33,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         (None, url) => return put_back(url.as_deref().unwrap_or_default(), context),
     };
     let data = context.target.data()?;
+    if from.is_dir() {
+        return taken::all::restore(&from, &data, context);
+    }
     let progress = Progress::begin(context.print, "restoring", None);
     let restored = backup::restore(&from, &data).map_err(|error| {
         let folder = matches!(error, backup::BackupError::Folder(_));

@@ -11,6 +11,7 @@ use chorus_server::config::Settings;
 use chorus_server::config::redaction::Redaction;
 use chorus_server::config::telemetry::Telemetry;
 use chorus_server::logging::{self, Log};
+use chorus_server::objects::Objects;
 use chorus_server::{Address, Config, Host, Place, Running, StartError, files};
 use nix::unistd::getppid;
 use sd_notify::NotifyState;
@@ -67,6 +68,13 @@ impl Database {
     /// What the flag, else the settings say; and the data folder.
     pub(crate) fn place(&self, context: &Context) -> Result<(Place, PathBuf)> {
         self.place_and_keys(context).map(|(place, data, _)| (place, data))
+    }
+
+    /// The object store of the settings, for what reads all files.
+    pub(crate) fn objects(&self, context: &Context) -> Result<Option<Arc<Objects>>> {
+        let settings = context.target.settings(Vec::new())?.map_err(mistaken)?.settings;
+        let objects = Objects::open(&settings.files);
+        objects.map_err(|why| Failure::usage(format!("files.store: {why}")))
     }
 
     /// And the folder of keys, if that is another.

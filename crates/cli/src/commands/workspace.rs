@@ -1,10 +1,16 @@
 //! `chorus workspace`: workspaces beside the host's own.
 
+mod moving;
+mod quota;
+
 use chorus_wire::rest::workspaces::{CreatedWorkspace, NewWorkspace, Workspace, WorkspaceList};
 use clap::Subcommand;
 
+use chorus_client::Client;
+
 use super::Context;
 use crate::failure::Result;
+use crate::host::given;
 use crate::print::{date, table};
 
 /// Asked for at once.
@@ -26,6 +32,22 @@ pub(crate) enum Args {
     Suspend { name: String },
     /// Let everybody in again, also after `delete`
     Resume { name: String },
+    /// Say what one may take, where that is not what the settings say; or show it
+    Quota {
+        name: String,
+        #[command(flatten)]
+        quota: quota::Args,
+    },
+    /// Bring it to another host, with everything in it; its tokens are good there
+    Move {
+        name: String,
+        /// The other host's address
+        #[arg(long, value_name = "URL")]
+        to: String,
+        /// The token of an operator there [default: that of `chorus login`]
+        #[arg(long, env = "CHORUS_TO_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+        to_token: Option<String>,
+    },
     /// Keep everybody out, and remove it for good after some days
     #[command(visible_alias = "rm")]
     Delete { name: String },
@@ -41,15 +63,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
             })
         }
         Args::List => {
-            let mut all = WorkspaceList::default();
-            loop {
-                let after = all.workspaces.last().map_or("", |last| &last.name).to_owned();
-                let page = client.workspaces(&after, PAGE).await?;
-                all.workspaces.extend(page.workspaces);
-                if !page.has_more {
-                    break;
-                }
-            }
+            let all = all(&client).await?;
             context.print.show(&all, list)
         }
         Args::Signin { name } => context.print.show(&client.workspace_link(&name).await?, let_in),
@@ -59,7 +73,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         Args::Resume { name } => {
             context.print.show(&client.suspend_workspace(&name, false).await?, one)
         }
+        Args::Quota { name, quota } => quota::run(&name, &quota, context).await,
+        Args::Move { name, to, to_token } => {
+            moving::run(&name, &to, given(&to_token), context).await
+        }
         Args::Delete { name } => context.print.show(&client.delete_workspace(&name).await?, one),
+    }
+}
+
+pub(super) async fn all(client: &Client) -> Result<WorkspaceList> {
+    let mut all = WorkspaceList::default();
+    loop {
+        let after = all.workspaces.last().map_or("", |last| &last.name).to_owned();
+        let page = client.workspaces(&after, PAGE).await?;
+        all.workspaces.extend(page.workspaces);
+        if !page.has_more {
+            return Ok(all);
+        }
     }
 }
 
@@ -85,7 +115,10 @@ fn list(all: &WorkspaceList) -> String {
     let row = |one: &Workspace| {
         let now = match (&one.trouble, one.open, one.removed_at) {
             (Some(why), ..) => why.clone(),
-            (None, _, Some(at)) => format!("removed for good at {}", date(at.0)),
+            (None, _, Some(at)) => {
+                let moved = one.moved_to.as_ref().map(|to| format!("moved to {to}, and "));
+                format!("{}removed for good at {}", moved.unwrap_or_default(), date(at.0))
+            }
             (None, true, None) => "in use".to_owned(),
             (None, false, None) => String::new(),
         };

@@ -273,3 +273,44 @@ fn an_export_that_was_cut_or_changed_is_refused_with_its_line() {
     assert_eq!(refused(on(&host.data(), &["import"]).arg(&file)), "CONFLICT");
     run(on(&data, &["import"]).arg(&file)).ok();
 }
+
+// covers: OPS-175
+#[test]
+fn all_workspaces_are_backed_up_and_restored_together() {
+    let host = Host::with_room(&[]);
+    for name in ["acme", "globex"] {
+        host.run(&["workspace", "create", name]).ok();
+    }
+    let inside = |data: &Path, name: &str, arguments: &[&str]| {
+        let folder = data.join("workspaces").join(name);
+        run(&mut on(&folder, arguments))
+    };
+    inside(&host.data(), "acme", &["channel", "create", "general"]).ok();
+    inside(&host.data(), "acme", &["post", "#general", "in acme"]).ok();
+    host.post("in the own one");
+    host.run(&["workspace", "suspend", "globex"]).ok();
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("all");
+    let refused = host.run(&["backup", made.to_str().unwrap(), "--all"]);
+    // One that is shut is read from its folder.
+    let said = refused.ok().out;
+    assert!(
+        said.contains("default.db") && said.contains("acme.db") && said.contains("globex.db"),
+        "{said}"
+    );
+    let new = folder.path().join("new");
+    let restored = run(on(&new, &["restore", "--json"]).arg(&made)).ok().json();
+    assert_eq!(restored["workspaces"].as_array().unwrap().len(), 3);
+    for name in ["acme", "globex"] {
+        assert!(new.join("workspaces").join(name).join("chorus.db").is_file());
+    }
+    let exported = folder.path().join("acme.jsonl");
+    inside(&new, "acme", &["export", exported.to_str().unwrap()]).ok();
+    assert!(fs::read_to_string(&exported).unwrap().contains("in acme"));
+    // One that is damaged, and nothing is restored.
+    fs::write(made.join("globex.db"), b"no backup").unwrap();
+    let other = folder.path().join("other");
+    let refused = run(on(&other, &["restore"]).arg(&made));
+    assert!(refused.code == 1 && refused.err.contains("nothing was restored"), "{}", refused.err);
+    assert!(!other.exists());
+}

@@ -203,3 +203,58 @@ fn workspaces_beside_the_hosts_own_are_made_used_and_shut() {
     let taken = host.run(&["workspace", "create", "acrne"]);
     assert!(taken.err.contains("choose another name"), "{}", taken.err);
 }
+
+// covers: OPS-173
+#[test]
+fn a_workspace_is_moved_to_another_host_and_its_quota_is_said() {
+    let (from, to) = (Host::with_room(&[]), Host::with_room(&[]));
+    from.run(&["workspace", "create", "acme"]).ok();
+    let data = from.data().join("workspaces/acme");
+    let home = tempfile::tempdir().unwrap();
+    let inside = |arguments: &[&str]| {
+        let data = data.to_str().unwrap();
+        at(home.path(), home.path(), &[&["--data", data], arguments].concat())
+    };
+    inside(&["channel", "create", "general"]).ok();
+    inside(&["post", "#general", "only here"]).ok();
+    let issue = ["token", "issue", "--agent", "scout", "--role", "worker", "--json"];
+    let issued: serde_json::Value = serde_json::from_str(&inside(&issue).ok().out).unwrap();
+    let token = issued["token"].as_str().unwrap().to_owned();
+    inside(&["channel", "add", "general", "scout"]).ok();
+
+    let quota =
+        |more: &[&str]| from.run(&[&["workspace", "quota", "acme"], more].concat()).ok().out;
+    assert!(quota(&[]).contains("as the settings say"));
+    let said = quota(&["--connections", "50", "--storage-mib", "100"]);
+    assert!(said.contains("50") && said.contains("100"), "{said}");
+    let said = quota(&["--connections", "default"]);
+    assert!(!said.contains("50") && said.contains("100"), "{said}");
+    let refused = from.run(&["workspace", "quota", "nope"]);
+    assert!(refused.err.contains("chorus workspace list"), "{}", refused.err);
+
+    let other = to.url();
+    let refused = from.run(&["workspace", "move", "acme", "--to", &other]);
+    assert!(refused.err.contains("--to-token"), "{}", refused.err);
+    let operator = fs::read_to_string(to.data().join("operator.token")).unwrap();
+    let operator = operator.trim();
+    let moving = |name: &str, token: &str| {
+        from.run(&["workspace", "move", name, "--to", &other, "--to-token", token])
+    };
+    let refused = moving("acme", &token);
+    assert_eq!(refused.code, 1);
+    // Nobody was kept out for that.
+    inside(&["post", "#general", "still here"]).ok();
+    assert!(moving("nope", operator).err.contains("no workspace"));
+    let moved = moving("acme", operator).ok().out;
+    assert!(moved.contains(&format!("{other}/w/acme")) && moved.contains("good there"), "{moved}");
+    let address = format!("{other}/w/acme");
+    let there = ["--url", &address, "--token", &token, "tail", "#general", "--follow", "false"];
+    let said = at(home.path(), home.path(), &there).ok().out;
+    assert!(said.contains("only here") && said.contains("still here"), "{said}");
+    let here = inside(&["tail", "#general", "--follow", "false"]);
+    assert!(here.err.contains(&address), "{}", here.err);
+    let listed = from.run(&["workspace", "list"]).ok().out;
+    assert!(listed.contains("moved to"), "{listed}");
+    // The same once more finds it done.
+    assert!(moving("acme", operator).ok().out.contains(&address));
+}

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response, Url};
+use serde::de::DeserializeOwned;
 
-use crate::http::{read, refusal};
+use crate::http::{body, read, refusal};
 use crate::{Client, Error, Result};
 
 /// Longest wait for a copy to begin: the host makes it first, and checks it.
@@ -18,7 +19,7 @@ impl Client {
         &self,
         each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> Result<std::result::Result<u64, E>> {
-        self.copy(Method::POST, "v1/backups", each).await
+        self.copy(Method::POST, self.path("v1/backups"), each).await
     }
 
     /// `GET /v1/export`. `each` is given the lines in order, cut anywhere; says how many bytes there were.
@@ -26,19 +27,28 @@ impl Client {
         &self,
         each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> Result<std::result::Result<u64, E>> {
-        self.copy(Method::GET, "v1/export", each).await
+        self.copy(Method::GET, self.path("v1/export"), each).await
     }
 
-    async fn copy<E>(
-        &self,
-        method: Method,
-        path: &str,
-        mut each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
-    ) -> Result<std::result::Result<u64, E>> {
-        let request = self.request(method, self.path(path));
+    /// What reads or writes all of a copy before it answers.
+    pub(super) async fn made<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
+        let bytes = body(self.begun(request).await?).await?;
+        serde_json::from_slice(&bytes).map_err(|e| Error::Protocol(e.to_string()))
+    }
+
+    async fn begun(&self, request: RequestBuilder) -> Result<Response> {
         let sent = tokio::time::timeout(MADE, request.send()).await;
         let sent = sent.map_err(|_| Error::unreachable(self.base_url(), "no answer in time"))?;
-        let mut answer = sent.map_err(|e| Error::exchange(self.base_url(), &e))?;
+        sent.map_err(|e| Error::exchange(self.base_url(), &e))
+    }
+
+    pub(super) async fn copy<E>(
+        &self,
+        method: Method,
+        url: Url,
+        mut each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> Result<std::result::Result<u64, E>> {
+        let mut answer = self.begun(self.request(method, url)).await?;
         if !answer.status().is_success() {
             let status = answer.status();
             return Err(refusal(status, &read(answer).await?));

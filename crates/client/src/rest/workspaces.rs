@@ -1,7 +1,8 @@
 //! The workspaces beside the host's own.
 
 use chorus_wire::rest::workspaces::{
-    CreatedWorkspace, ListWorkspaces, NewWorkspace, Workspace, WorkspaceList,
+    CreatedWorkspace, ListWorkspaces, MovedWorkspace, NewWorkspace, Workspace, WorkspaceList,
+    WorkspacePiece, WorkspaceQuota, WorkspaceReceived,
 };
 use reqwest::Method;
 
@@ -31,6 +32,48 @@ impl Client {
         let act = if suspended { "suspend" } else { "resume" };
         let url = self.url(&["v1", "workspaces", name, act]);
         self.json(self.request(Method::POST, url)).await
+    }
+
+    /// `PUT /v1/workspaces/{name}/quota`
+    pub async fn set_workspace_quota(
+        &self,
+        name: &str,
+        quota: &WorkspaceQuota,
+    ) -> Result<Workspace> {
+        self.send(Method::PUT, self.url(&["v1", "workspaces", name, "quota"]), quota).await
+    }
+
+    /// `POST /v1/workspaces/{name}/copy`. `each` is given the file in order; says how many bytes there were.
+    pub async fn copy_workspace<E>(
+        &self,
+        name: &str,
+        each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> Result<std::result::Result<u64, E>> {
+        self.copy(Method::POST, self.url(&["v1", "workspaces", name, "copy"]), each).await
+    }
+
+    /// `PUT /v1/workspaces/{name}/copy`
+    pub async fn send_workspace(
+        &self,
+        name: &str,
+        offset: u64,
+        piece: Vec<u8>,
+    ) -> Result<WorkspaceReceived> {
+        let url = self.url(&["v1", "workspaces", name, "copy"]);
+        let request = self.request(Method::PUT, with_query(url, &WorkspacePiece { offset }));
+        self.json(request.body(piece)).await
+    }
+
+    /// `POST /v1/workspaces/{name}/take-in`
+    pub async fn take_workspace_in(&self, name: &str) -> Result<Workspace> {
+        let url = self.url(&["v1", "workspaces", name, "take-in"]);
+        self.made(self.request(Method::POST, url)).await
+    }
+
+    /// `POST /v1/workspaces/{name}/moved`
+    pub async fn workspace_moved(&self, name: &str, to: &str) -> Result<Workspace> {
+        let url = self.url(&["v1", "workspaces", name, "moved"]);
+        self.send(Method::POST, url, &MovedWorkspace { to: to.to_owned() }).await
     }
 
     /// `DELETE /v1/workspaces/{name}`

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::commands::command::{Command, Done, no_text, not_shown};
 use crate::commands::context::{Context, Result};
 use crate::commands::redact::Redact;
-use crate::model::asset::{Asset, Kept, Media, file_name};
+use crate::model::asset::{Asset, Kept, Media, file_name, object};
 use crate::model::audit::{Action, Audit};
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Hash, Message};
@@ -18,6 +18,9 @@ pub struct KeepAsset {
     pub hash: Hash,
     pub name: String,
     pub media: Media,
+    /// Its size.
+    pub bytes: u64,
+    /// Its bytes, or the name of the object that has them.
     pub data: Arc<[u8]>,
 }
 
@@ -37,7 +40,7 @@ impl Command for KeepAsset {
     not_shown!();
 
     fn execute(self, run: &mut Context<'_>) -> Result<Arc<Asset>> {
-        run.keep_asset(self.hash, &self.name, self.media, self.data)
+        run.keep_asset(self)
     }
 }
 
@@ -64,6 +67,32 @@ impl Command for KeepThumbnail {
     }
 }
 
+/// Forgets objects that had the bytes of files, which were dropped with them. For the host's own use.
+#[derive(Clone)]
+pub struct ForgetObjects {
+    /// The hash of each file, and the name of its object.
+    pub objects: Vec<(Hash, String)>,
+}
+
+impl Command for ForgetObjects {
+    type Output = ();
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        // The files were dropped before.
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Context<'_>) -> Result<()> {
+        if run.by.member != MemberKey::HOST {
+            return Err(Refusal::new(Code::Forbidden, "the host itself drops objects").into());
+        }
+        run.ws.changes.forgotten_objects.extend(self.objects);
+        Ok(())
+    }
+}
+
 /// Drops files that nothing refers to any more. For the host's own use.
 #[derive(Clone)]
 pub struct SweepAssets;
@@ -84,16 +113,14 @@ impl Command for SweepAssets {
 }
 
 impl Context<'_> {
-    fn keep_asset(
-        &mut self,
-        hash: Hash,
-        name: &str,
-        media: Media,
-        data: Arc<[u8]>,
-    ) -> Result<Arc<Asset>> {
+    fn keep_asset(&mut self, keep: KeepAsset) -> Result<Arc<Asset>> {
+        let KeepAsset { hash, name, media, bytes, data } = keep;
         let by = self.me()?.key;
-        let name = file_name(name)?;
-        if data.len() > ASSET_BYTES {
+        let name = file_name(&name)?;
+        if object(&data).is_none() && data.len() as u64 != bytes {
+            return Err(Refusal::invalid("the file has another size than is said").into());
+        }
+        if bytes > ASSET_BYTES as u64 {
             let what = format!("a file has at most {ASSET_BYTES} bytes");
             return Err(Refusal::new(Code::PayloadTooLarge, what).into());
         }
@@ -108,7 +135,7 @@ impl Context<'_> {
         if let Some(asset) = known {
             return Ok(asset);
         }
-        let (uid, at, bytes) = (self.drawn.uid, self.now, data.len() as u64);
+        let (uid, at) = (self.drawn.uid, self.now);
         let asset = Arc::new(Asset { uid, hash, name, media, bytes, by, at });
         self.ws.changes.assets.push(Kept { asset: asset.clone(), data, thumbnail: None });
         Ok(asset)

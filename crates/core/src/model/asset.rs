@@ -29,7 +29,21 @@ pub struct Asset {
     pub at: Timestamp,
 }
 
-/// A file with its bytes, to be written.
+/// What stands before the name of an object that has the bytes of a file, in their place. No file that is
+/// accepted begins so.
+pub const OBJECT: &[u8] = b"\0object\0";
+
+/// The name of the object that has the bytes of a file, where `data` says that and is not the bytes.
+pub fn object(data: &[u8]) -> Option<&str> {
+    std::str::from_utf8(data.strip_prefix(OBJECT)?).ok()
+}
+
+/// What stands in place of the bytes of a file that an object has.
+pub fn in_object(name: &str) -> Arc<[u8]> {
+    [OBJECT, name.as_bytes()].concat().into()
+}
+
+/// A file with its bytes, or the name of the object that has them, to be written.
 #[derive(Clone, veil::Redact)]
 pub struct Kept {
     pub asset: Arc<Asset>,

@@ -70,6 +70,7 @@ fn writing(house: &House, event: Uid, own: Uid, thread: Uid) -> Vec<Boxed> {
             hash: [3; 32],
             name: "log.txt".into(),
             media: Media::Text,
+            bytes: 3,
             data: Arc::from(&b"red"[..]),
         }),
         boxed(conversations::SetCursor { conversation, read: Seq(1) }),

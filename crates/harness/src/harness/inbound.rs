@@ -49,6 +49,7 @@ impl Harness {
     fn up(&mut self, connection: Connection) -> Result<(), Error> {
         let hello = connection.hello();
         let (member, session) = (hello.member.id.clone(), hello.session.id.clone());
+        self.notice(Notice::Back);
         if member != self.options.agent {
             let expected = self.options.agent.clone();
             return Err(Error::WrongAgent { expected, token: member });
@@ -56,7 +57,6 @@ impl Harness {
         self.journal.belongs_to(&hello.workspace.id)?;
         tracing::info!(agent = %member, %session, "connected");
         self.recover()?;
-        self.notice(Notice::Back);
         self.journal.set_session(&session)?;
         self.session = Some(session);
         self.connection = Some(connection);

@@ -154,6 +154,11 @@ impl Cluster {
         self.others.as_ref().map(|others| &others.membership)
     }
 
+    /// Whether other hosts may own what this one owns now.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.others.is_some()
+    }
+
     /// Why nobody serves the workspace, for whoever asks at this host.
     pub(crate) fn why_nowhere(&self) -> String {
         let why = match &*self.place.borrow() {

@@ -18,6 +18,7 @@ pub mod budget;
 pub mod database;
 pub mod deadlines;
 pub mod digest;
+pub mod files;
 pub mod hosts;
 pub mod issuers;
 pub mod limits;

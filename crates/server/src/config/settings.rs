@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::database::Database;
 use super::deadlines::Deadlines;
 use super::digest::Digest;
+use super::files::Files;
 use super::hosts::Hosts;
 use super::issuers::{self, Issuer};
 use super::kind::Given;
@@ -101,6 +102,7 @@ settings! {
     budget: Budget,
     approvals: Approvals,
     retention: Retention,
+    files: Files,
     audit: Audit,
     tls: Tls,
     workspaces: Workspaces,

@@ -20,6 +20,10 @@ section! {
         requests_per_second: u32 = 0;
         /// The burst of such requests.
         requests_burst: u32 = 2_000, 1 => 10_000_000;
+        /// Time of one core that the requests of one workspace may take, in percent; 0 means no limit.
+        /// 200 is two cores. Beyond it, requests are refused with RATE_LIMITED. A second may be
+        /// saved up.
+        cpu_percent: u32 = 0, 0 => 100_000;
         /// Storage of one workspace, in MiB; 0 means no limit. Its files count with their size, and
         /// each log entry as 1 KiB. Beyond it, messages, edits and files are refused with
         /// RATE_LIMITED until the setting is raised, or retention drops what is old.

@@ -1,6 +1,7 @@
 //! Writing a history: everybody, then conversation by conversation, and a signature over all of it.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 use chorus_store::Place;
@@ -10,6 +11,7 @@ use super::error::ExportError;
 use super::field::Bytes;
 use super::lines::{self, Counts, End, Header, Line, Out};
 use super::{FORMAT, FORMAT_WITHOUT_MARKET, Signing};
+use crate::objects::{self, Objects};
 
 /// What was exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +21,16 @@ pub struct Exported {
 
 type Result<T> = std::result::Result<T, ExportError>;
 
-/// Writes the history that a place holds, with a host on it or without, as of one moment.
+/// Writes the history that a place holds, with a host on it or without, as of one moment. `objects` has the bytes of files
+/// that are not in the database.
 pub fn export(
     place: &Place,
     sign: &Signing,
     now: Timestamp,
+    objects: Option<Arc<Objects>>,
     out: &mut dyn Write,
 ) -> Result<Exported> {
-    let mut reading = Reading::open(place)?;
+    let mut reading = Reading::open(place, objects::of(&objects))?;
     let snapshot = reading.snapshot()?;
     let header = header(&snapshot, form(&reading)?, sign, now)?;
     out.write_all(&header)?;

@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use super::{StartError, first};
 use crate::auth::{Keys, Unkept};
 use crate::config::{Config, Settings};
+use crate::objects::Objects;
 use crate::services::IdGenerator;
 use crate::tls::{self, Files, Tls};
 use crate::traces::Traces;
@@ -19,6 +20,7 @@ pub(super) struct Checked {
     pub(super) storage: Storage,
     pub(super) traces: Arc<Traces>,
     pub(super) tls: Option<Arc<Tls>>,
+    pub(super) objects: Option<Arc<Objects>>,
 }
 
 /// What the engine is started with.
@@ -46,7 +48,8 @@ impl Checked {
             }
             _ => None,
         };
-        Ok(Self { storage, traces, tls })
+        let objects = Objects::open(&settings.files).map_err(StartError::Objects)?;
+        Ok(Self { storage, traces, tls, objects })
     }
 }
 

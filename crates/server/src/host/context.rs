@@ -9,6 +9,7 @@ use chorus_store::sqlite::Folder;
 use crate::auth::SignInLinks;
 use crate::cluster::Cluster;
 use crate::config::Config;
+use crate::objects::Objects;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
 use crate::workspaces::Workspaces;
@@ -20,6 +21,8 @@ pub(super) struct HostContext {
     pub(super) reached: Reached,
     pub(super) metrics: Arc<Metrics>,
     pub(super) traces: Arc<Traces>,
+    /// The store for the bytes of larger files, if there is one.
+    pub(super) objects: Option<Arc<Objects>>,
     /// The data folder, where the host holds it also while it serves nothing.
     pub(super) folder: Option<Arc<Folder>>,
     /// Links that sign somebody in.
@@ -28,6 +31,8 @@ pub(super) struct HostContext {
     pub(super) workspaces: Option<Arc<Workspaces>>,
     /// The connections to the database, where the workspace shares them with others.
     pub(super) connections: Option<Connections>,
+    /// What the workspace may store, in MiB; 0 is no limit.
+    pub(super) storage_mib: u64,
     /// Whether the workspace may be made where there is none.
     pub(super) may_begin: bool,
 }

@@ -64,11 +64,6 @@ impl Engine {
     ) -> Result<(Self, Pending), StartError> {
         let HostContext { config, reached, metrics, traces, cluster, .. } = context;
         let settings = &config.settings;
-        // The host's own workspace has all the space there is.
-        let storage_mib = match &context.workspaces {
-            None => settings.workspaces.storage_mib,
-            Some(_) => 0,
-        };
         let webhooks =
             Webhooks::open(&settings.webhook, &storage.roots, (reached.addr.ip(), &reached.url))
                 .map_err(StartError::Egress)?;
@@ -150,10 +145,11 @@ impl Engine {
             links: context.links.clone(),
             lists,
             metrics: metrics.clone(),
+            objects: context.objects.clone(),
             pace: config.pace,
             place,
             public_url: reached.url.as_str().into(),
-            quotas: Arc::new(Quotas::new(&settings.limits, storage_mib)),
+            quotas: Arc::new(Quotas::new(&settings.limits, context.storage_mib)),
             readers,
             redactor: Arc::new(settings.redaction.redactor()),
             replies,

@@ -22,6 +22,8 @@ pub enum StartError {
     Tls(TlsError),
     /// `[otlp]`.
     Traces(String),
+    /// `[files]`.
+    Objects(String),
     /// `[webhook] roots`.
     Roots(TlsError),
     /// What posts to endpoints.
@@ -74,6 +76,7 @@ impl fmt::Display for StartError {
             Self::Egress(why) => write!(f, "no client for webhooks: {why}"),
             Self::Thread(why) => write!(f, "cannot start a thread: {why}"),
             Self::File { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Objects(why) => write!(f, "files.store: {why}"),
             Self::Traces(why) | Self::Lost(why) | Self::OtherKeys(why) => f.write_str(why),
             Self::Owned(why) => write!(
                 f,

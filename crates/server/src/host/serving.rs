@@ -208,6 +208,10 @@ impl Served for Serving {
         self.app.shared.connections.len()
     }
 
+    fn written(&self) -> Duration {
+        Duration::from_micros(self.writer.stats().cpu_us)
+    }
+
     fn next_due(&self) -> Option<Timestamp> {
         self.writer.next_due()
     }

@@ -37,6 +37,7 @@ pub(super) fn start(
     tokio::spawn(jobs::serve(hiring.clone(), due, stopped()));
     tokio::spawn(jobs::look(hiring, stopped()));
     tokio::spawn(app.assets.clone().make_thumbnails(stopped()));
+    tokio::spawn(app.assets.clone().keep_objects(stopped()));
     tokio::spawn(webhook::serve(dispatchers::webhook(app), members_moved, stopped()));
     let (readers, writer) = (app.shared.readers.clone(), app.shared.writer.clone());
     tokio::spawn(app.shared.quotas.clone().keep(readers, writer, stopped()));

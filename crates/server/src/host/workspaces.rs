@@ -16,9 +16,10 @@ use super::context::{HostContext, Reached};
 use super::serving::Serving;
 use crate::cluster::{Cluster, KeysOf};
 use crate::config::{Config, Settings};
+use crate::objects::Objects;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
-use crate::workspaces::{Keeping, Opening, PREFIX, Served, Workspaces};
+use crate::workspaces::{Allowance, Keeping, Opening, PREFIX, Served, Workspaces};
 
 /// What a host has for all its workspaces.
 #[derive(Clone)]
@@ -27,6 +28,7 @@ pub(super) struct Common {
     pub(super) reached: Reached,
     pub(super) metrics: Arc<Metrics>,
     pub(super) traces: Arc<Traces>,
+    pub(super) objects: Option<Arc<Objects>>,
 }
 
 /// The workspaces beside the own one of a host.
@@ -45,10 +47,15 @@ pub(super) fn of(
         open: settings.open,
         idle: settings.idle.0,
         grace: settings.grace.0,
-        connections: usize::try_from(settings.connections).unwrap_or(usize::MAX),
-        requests_per_second: settings.requests_per_second,
-        requests_burst: settings.requests_burst,
+        allowance: Allowance {
+            connections: settings.connections,
+            requests_per_second: settings.requests_per_second,
+            requests_burst: settings.requests_burst,
+            cpu_percent: settings.cpu_percent,
+            storage_mib: settings.storage_mib,
+        },
     };
+    let objects = common.objects.clone();
     let connections = database.map(|address| Connections::of(address, config.sync));
     let common = common.clone();
     let open = move |opening: Opening| {
@@ -64,8 +71,9 @@ pub(super) fn of(
         .boxed()
     };
     let (clock, metrics) = (config.clock.clone(), metrics.clone());
-    let cluster = cluster.clone();
-    Ok(Arc::new(Workspaces::new(catalog, cluster, clock, keeping, metrics, Box::new(open))))
+    let (cluster, open) = (cluster.clone(), Box::new(open));
+    let workspaces = Workspaces::new(catalog, cluster, clock, keeping, metrics, objects, open);
+    Ok(Arc::new(workspaces))
 }
 
 async fn open(
@@ -73,7 +81,7 @@ async fn open(
     connections: Option<Connections>,
     opening: Opening,
 ) -> Result<Arc<Serving>, StartError> {
-    let Opening { entry, folder, links, owned } = opening;
+    let Opening { entry, storage_mib, folder, links, owned } = opening;
     if owned.is_none() && entry.is_made && !Folder::database_in(&folder).exists() {
         let why = format!(
             "its folder {} or the database in it is gone; put it back, or delete the workspace",
@@ -85,6 +93,7 @@ async fn open(
         links,
         connections,
         may_begin: !entry.is_made,
+        storage_mib,
         ..common.of_workspace(&entry.name, folder)
     };
     let storage = Storage::of(&context.config)?;
@@ -95,7 +104,7 @@ impl Common {
     /// The same for one of its workspaces. What is said of who may sign in holds for the host's own workspace alone.
     fn of_workspace(&self, name: &WorkspaceName, data: PathBuf) -> HostContext {
         let below = |url: &str| format!("{url}{PREFIX}{name}");
-        let Self { config, reached, metrics, traces } = self.clone();
+        let Self { config, reached, metrics, traces, objects } = self.clone();
         let mut settings = Settings { issuers: Default::default(), ..config.settings };
         if let Some(folder) = &mut settings.retention.archive_dir {
             folder.push(&**name);
@@ -123,10 +132,12 @@ impl Common {
             reached,
             metrics,
             traces,
+            objects,
             folder: None,
             links: Arc::default(),
             workspaces: None,
             connections: None,
+            storage_mib: 0,
             may_begin: true,
         }
     }

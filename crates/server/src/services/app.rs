@@ -106,8 +106,8 @@ services! {
     }
     assets: AssetService {
         services: commands, reads;
-        shared: body_time, clock, data, quotas;
-        new: thumbnails, uploads;
+        shared: body_time, clock, data, objects, quotas, workspace_id;
+        new: dropped, thumbnails, uploads;
     }
     search: SearchService {
         services: commands, reads;
@@ -181,7 +181,7 @@ services! {
         shared: auth, clock, directory, workspace_id;
     }
     copies: CopyService {
-        shared: auth, clock, data, place, writer;
+        shared: auth, clock, data, objects, place, writer;
         new: copying;
     }
     cursors: CursorService {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use chorus_core::commands::assets::{KeepAsset, SweepAssets};
+use chorus_core::commands::assets::{ForgetObjects, KeepAsset, SweepAssets};
 use chorus_core::model::asset::{self, Media, file_name};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
@@ -24,7 +24,7 @@ use coming::Coming;
 use incoming::Whole;
 use sha2::{Digest, Sha256};
 pub(crate) use thumbnails::Thumbnails;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::clock::HostClock;
 use super::commands::Commands;
@@ -32,9 +32,13 @@ use super::ids;
 use super::quotas::{Quotas, Reserved};
 use super::reads::Reads;
 use crate::auth::Caller;
+use crate::objects::Objects;
 
 /// Files that are whole at once, each of them in memory until it is kept.
 const WHOLE: usize = 4;
+
+/// It is looked this often whether objects are without a file, also where nobody has dropped any.
+const CLEANED: Duration = Duration::from_secs(3_600);
 
 /// How many more may come in, and be whole.
 pub(crate) struct Uploads {
@@ -55,7 +59,11 @@ pub(crate) struct AssetService {
     pub(super) body_time: Duration,
     pub(super) clock: Arc<HostClock>,
     pub(super) data: Arc<Path>,
+    pub(super) objects: Option<Arc<Objects>>,
     pub(super) quotas: Arc<Quotas>,
+    pub(super) workspace_id: Arc<str>,
+    /// Objects may be without a file now.
+    pub(super) dropped: Arc<Notify>,
     pub(super) thumbnails: Thumbnails,
     pub(super) uploads: Uploads,
 }
@@ -106,17 +114,48 @@ impl AssetService {
         let (hash, data) = hashed.await.map_err(|_| {
             Refusal::new(Code::Internal, "the host made a mistake while it read the file")
         })?;
-        let keep = KeepAsset { hash, name: name.to_owned(), media, data };
+        let bytes = data.len() as u64;
+        let placed = match &self.objects {
+            Some(objects) if objects.takes(data.len()) && !self.has(by, hash, name).await? => {
+                Some(objects.put(&self.workspace_id, &hash, data.clone()).await?)
+            }
+            _ => None,
+        };
+        let data = placed.as_deref().map_or(data, asset::in_object);
+        let keep = KeepAsset { hash, name: name.to_owned(), media, bytes, data };
         let kept = self.commands.submit(by, keep);
         // Whoever sent it may hang up from here on, and it is kept all the same.
         let counted = room.keep();
-        match kept.await {
+        let kept = kept.await;
+        if let Some(name) = placed {
+            self.keep_or_drop(hash, name, kept.as_ref().err()).await;
+        }
+        match kept {
             Ok(asset) => Ok(asset),
             Err(refusal) => {
                 self.quotas.give_back(by.member, counted);
                 Err(refusal)
             }
         }
+    }
+
+    /// Drops the object of a file that was refused, or whose bytes were there already.
+    async fn keep_or_drop(&self, hash: Hash, name: String, refused: Option<&Refusal>) {
+        let Some(objects) = &self.objects else { return };
+        if refused.is_some_and(|why| why.code == Code::OutcomeUnknown) {
+            return;
+        }
+        let of = name.clone();
+        let named = self.reads.read(move |readers| readers.is_named(&hash, &of)).await;
+        if matches!(named, Ok(false)) {
+            objects.remove(&name).await;
+        }
+    }
+
+    /// Whether a member has brought the same file before, so that nothing more is kept of it.
+    async fn has(&self, by: By, hash: Hash, name: &str) -> Result<bool, Refusal> {
+        let name = file_name(name)?;
+        self.reads.read(move |readers| readers.has_asset(by.member, &hash, &name)).await
     }
 
     async fn reserve(&self, by: By, bytes: usize) -> Result<Reserved<'_>, Refusal> {
@@ -203,7 +242,56 @@ impl AssetService {
                 Ok(Some((asset, if thumbnail { small } else { Some(data) })))
             })
             .await?;
-        found.ok_or_else(|| Refusal::not_found(if thumbnail { "thumbnail" } else { "asset" }))
+        let what = if thumbnail { "thumbnail" } else { "asset" };
+        let (asset, data) = found.ok_or_else(|| Refusal::not_found(what))?;
+        let data = match data {
+            Some(data) if !thumbnail => Some(self.whole(data).await?),
+            data => data,
+        };
+        Ok((asset, data))
+    }
+
+    /// The bytes of a file, of which its row has these.
+    async fn whole(&self, data: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        match (asset::object(&data), &self.objects) {
+            (None, _) => Ok(data),
+            (Some(name), Some(objects)) => objects.get(name).await,
+            (Some(_), None) => {
+                let why = "the file is in an object store, and this host was started without one ([files] store)";
+                Err(Refusal::new(Code::Unavailable, why))
+            }
+        }
+    }
+
+    /// Drops the objects of files that were dropped: when that happens, and every hour what was left then.
+    pub(crate) async fn keep_objects(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
+        let Some(objects) = self.objects.clone() else { return };
+        loop {
+            if let Err(refusal) = self.drop_objects(&objects).await {
+                tracing::warn!(%refusal, "objects of dropped files could not be dropped");
+            }
+            tokio::select! {
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+                () = self.dropped.notified() => {}
+                () = tokio::time::sleep(CLEANED) => {}
+            }
+        }
+    }
+
+    async fn drop_objects(&self, objects: &Objects) -> Result<(), Refusal> {
+        loop {
+            let dropped = self.reads.read(|readers| readers.dropped_objects()).await?;
+            let mut gone = Vec::new();
+            for (hash, name) in dropped {
+                if objects.remove(&name).await {
+                    gone.push((hash, name));
+                }
+            }
+            if gone.is_empty() {
+                return Ok(());
+            }
+            self.commands.submit(By::host(), ForgetObjects { objects: gone }).await?;
+        }
     }
 
     /// What is uploaded within a message is kept, and referred to in its place; ids are written in their one form.
@@ -237,6 +325,7 @@ impl AssetService {
         if let Err(refusal) = self.commands.submit(By::host(), SweepAssets).await {
             tracing::warn!(%refusal, "files that nobody refers to could not be dropped");
         }
+        self.dropped.notify_one();
     }
 }
 

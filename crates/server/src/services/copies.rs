@@ -14,6 +14,7 @@ use super::clock::HostClock;
 use crate::auth::{Auth, Caller};
 use crate::history;
 use crate::history::Signing;
+use crate::objects::{self, Objects};
 
 /// Where a backup is made before it is sent, in the data folder. A host that starts removes what one that was
 /// killed has left.
@@ -29,6 +30,7 @@ pub(crate) struct CopyService {
     pub(super) clock: Arc<HostClock>,
     pub(super) copying: tokio::sync::Mutex<()>,
     pub(super) data: Arc<Path>,
+    pub(super) objects: Option<Arc<Objects>>,
     pub(super) place: Place,
     pub(super) writer: Writer,
 }
@@ -43,9 +45,10 @@ impl CopyService {
         let (tell, told) = mpsc::channel(PIECES);
         let (place, sign, now) =
             (self.place.clone(), Signing::with(&self.auth.keys()), self.clock.now());
+        let objects = self.objects.clone();
         tokio::task::spawn_blocking(move || {
             let mut out = BufWriter::with_capacity(PIECE, Pieces(tell.clone()));
-            if let Err(error) = history::export(&place, &sign, now, &mut out) {
+            if let Err(error) = history::export(&place, &sign, now, objects, &mut out) {
                 tracing::error!(%error, "an export broke off");
                 // The reader sees an answer without an end, and no last line.
                 let _ = tell.blocking_send(Err(io::Error::other(error)));
@@ -92,7 +95,8 @@ impl CopyService {
         let copied = told.await.map_err(|_| failed("the host is stopping"))?;
         copied.map_err(failed)?;
         let (path, now) = (path.to_owned(), self.clock.now());
-        let sealed = tokio::task::spawn_blocking(move || backup::seal(&path, now)).await;
+        let objects = objects::of(&self.objects);
+        let sealed = tokio::task::spawn_blocking(move || backup::seal(&path, &*objects, now)).await;
         sealed.map_err(failed)?.map_err(failed)
     }
 }

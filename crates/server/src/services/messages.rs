@@ -108,6 +108,7 @@ impl MessageService {
                 self.gone.put(events.iter().copied().map(at));
             }
             if !more {
+                self.assets.dropped.notify_one();
                 let at = at(event.change.about().unwrap_or(event.seq));
                 self.search.forget(at).await;
                 let stored = self.reads.read(move |readers| readers.entry_at(at)).await?;

@@ -99,7 +99,8 @@ impl Quotas {
     pub(crate) fn why_full(&self) -> Option<String> {
         let (most, stored) =
             (self.workspace_storage, self.workspace_stored.load(Ordering::Relaxed));
-        let is_full = most > 0 && stored >= most.saturating_mul(MIB);
+        // Where there is no room for a message, it is full.
+        let is_full = most > 0 && stored.saturating_add(ENTRY) > most.saturating_mul(MIB);
         is_full.then(|| {
             format!(
                 "the workspace has used up its {most} MiB ([workspaces] storage_mib); whoever runs the host can \

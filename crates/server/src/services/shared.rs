@@ -32,6 +32,7 @@ use crate::dispatch::hiring::Hiring;
 use crate::dispatch::replies::pending::Replies;
 use crate::dispatch::webhook::state::Webhooks;
 use crate::limits::Limits;
+use crate::objects::Objects;
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
 use crate::traces::Traces;
@@ -42,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) auth: Arc<Auth>,
     /// How long the body of a request may take to come.
     pub(crate) body_time: Duration,
+    /// The store for the bytes of larger files, if there is one.
+    pub(crate) objects: Option<Arc<Objects>>,
     pub(crate) budgets: Budgets,
     /// How many channels there are.
     pub(crate) channel_count: Arc<ChannelCount>,

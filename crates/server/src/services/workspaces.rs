@@ -1,11 +1,16 @@
 //! The workspaces beside the host's own, for whoever runs the host.
 
+use std::fs::File;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use chorus_core::model::audit::Action;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::rest::workspaces::{CreatedWorkspace, NewWorkspace, Workspace, WorkspaceList};
+use chorus_store::catalog::Quota;
+use chorus_wire::rest::workspaces::{
+    CreatedWorkspace, NewWorkspace, Workspace, WorkspaceList, WorkspaceQuota, WorkspaceReceived,
+};
 
 use super::audit::AuditService;
 use crate::auth::Caller;
@@ -122,8 +127,82 @@ impl WorkspaceService {
         self.done(caller, act, told).await
     }
 
+    /// `PUT /v1/workspaces/{name}/quota`.
+    pub(crate) async fn set_quota(
+        &self,
+        caller: &Caller,
+        name: &str,
+        quota: WorkspaceQuota,
+    ) -> Result<Workspace, Refusal> {
+        let act = Action::SetWorkspaceQuota;
+        let all = self.to_change(caller, act, name)?;
+        for (what, value, least, most) in [
+            ("connections", quota.connections, 1, 10_000_000),
+            ("requests_burst", quota.requests_burst, 1, 10_000_000),
+            ("cpu_percent", quota.cpu_percent, 0, 100_000),
+        ] {
+            if value.is_some_and(|value| !(least..=most).contains(&value)) {
+                return Err(Refusal::invalid(format!("{what} is from {least} to {most}")));
+            }
+        }
+        if quota.storage_mib.is_some_and(|mib| i64::try_from(mib).is_err()) {
+            return Err(Refusal::invalid("storage_mib is more than can be counted"));
+        }
+        let told = all.set_quota(name, of_wire(quota)).await?;
+        self.done(caller, act, told).await
+    }
+
+    /// `POST /v1/workspaces/{name}/copy`.
+    pub(crate) async fn copy(&self, caller: &Caller, name: &str) -> Result<File, Refusal> {
+        let act = Action::CopyWorkspace;
+        let (told, file) = self.to_change(caller, act, name)?.copy_out(name).await?;
+        self.done(caller, act, told).await?;
+        Ok(file)
+    }
+
+    /// `PUT /v1/workspaces/{name}/copy`.
+    pub(crate) async fn take_piece(
+        &self,
+        caller: &Caller,
+        name: &str,
+        offset: u64,
+        piece: Bytes,
+    ) -> Result<WorkspaceReceived, Refusal> {
+        let bytes = self.of(caller)?.take_piece(name, offset, piece).await?;
+        Ok(WorkspaceReceived { bytes })
+    }
+
+    /// `POST /v1/workspaces/{name}/take-in`.
+    pub(crate) async fn take_in(&self, caller: &Caller, name: &str) -> Result<Workspace, Refusal> {
+        let act = Action::TakeWorkspaceIn;
+        let told = self.to_change(caller, act, name)?.take_in(name).await?;
+        self.done(caller, act, told).await
+    }
+
+    /// `POST /v1/workspaces/{name}/moved`.
+    pub(crate) async fn moved(
+        &self,
+        caller: &Caller,
+        name: &str,
+        to: &str,
+    ) -> Result<Workspace, Refusal> {
+        let act = Action::MoveWorkspace;
+        let all = self.to_change(caller, act, name)?;
+        if !["http://", "https://"].iter().any(|scheme| to.starts_with(scheme)) || to.len() > 2_000
+        {
+            return Err(Refusal::invalid(
+                "`to` is an address that begins with https:// or http://",
+            ));
+        }
+        self.done(caller, act, all.moved_to(name, to).await?).await
+    }
+
     fn shown(&self, Told { entry, is_open, trouble, host }: Told) -> Workspace {
+        let quota = to_wire(entry.quota);
+        let (host, why_host) = host.unzip();
         Workspace {
+            moved_to: entry.moved_to,
+            quota: (quota != WorkspaceQuota::default()).then_some(quota),
             url: format!("{}{PREFIX}{}", self.public_url, entry.name),
             name: entry.name.to_string(),
             state: entry.state.name().to_owned(),
@@ -132,6 +211,24 @@ impl WorkspaceService {
             open: is_open,
             trouble,
             host,
+            why_host,
         }
     }
+}
+
+fn of_wire(quota: WorkspaceQuota) -> Quota {
+    let WorkspaceQuota {
+        connections,
+        requests_per_second,
+        requests_burst,
+        cpu_percent,
+        storage_mib,
+    } = quota;
+    Quota { connections, requests_per_second, requests_burst, cpu_percent, storage_mib }
+}
+
+fn to_wire(quota: Quota) -> WorkspaceQuota {
+    let Quota { connections, requests_per_second, requests_burst, cpu_percent, storage_mib } =
+        quota;
+    WorkspaceQuota { connections, requests_per_second, requests_burst, cpu_percent, storage_mib }
 }

@@ -18,7 +18,7 @@ use hyper_util::service::TowerToHyperService;
 
 use super::refused::Refused;
 use crate::cluster::{Access, Below};
-use crate::workspaces::{Entered, PREFIX, Way, Workspaces};
+use crate::workspaces::{Entered, PREFIX, Timed, Way, Workspaces};
 
 /// Answers a request whose path begins with the address of a workspace that was entered.
 pub(super) async fn serve(entered: Entered, mut request: Request) -> Result<Response, Refusal> {
@@ -27,7 +27,8 @@ pub(super) async fn serve(entered: Entered, mut request: Request) -> Result<Resp
         entered.admit()?;
     }
     *request.uri_mut() = rest;
-    let Ok(mut response) = TowerToHyperService::new(entered.served.router()).call(request).await;
+    let work = TowerToHyperService::new(entered.served.router()).call(request);
+    let Ok(mut response) = Timed { work: Box::pin(work), bounds: entered.bounds.clone() }.await;
     if [StatusCode::UNAUTHORIZED, StatusCode::TOO_MANY_REQUESTS].contains(&response.status()) {
         entered.give_back();
     }
@@ -39,7 +40,7 @@ pub(super) async fn serve(entered: Entered, mut request: Request) -> Result<Resp
         response.headers_mut().insert(header::LOCATION, to);
     }
     // It is used as long as the answer is under way.
-    Ok(response.map(|body| Body::new(WhileEntered { body, _entered: entered })))
+    Ok(response.map(|body| Body::new(WhileEntered { body, entered })))
 }
 
 impl Below for Workspaces {
@@ -85,7 +86,7 @@ pub(super) fn named(uri: &Uri) -> Result<(String, Uri), Refusal> {
 /// The body of an answer, with what keeps its workspace open.
 struct WhileEntered {
     body: Body,
-    _entered: Entered,
+    entered: Entered,
 }
 
 impl HttpBody for WhileEntered {
@@ -96,7 +97,8 @@ impl HttpBody for WhileEntered {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let this = &mut *self;
+        this.entered.bounds.timed(|| Pin::new(&mut this.body).poll_frame(cx))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -13,6 +13,7 @@ use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_wire::code;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
@@ -21,6 +22,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::below::{self, named};
 use super::browser::Browser;
+use super::carried::{Asked, carried, is_stream};
 use super::guard::Hosts;
 use super::refused::Refused;
 use crate::cluster::forward::{Forward, Sent};
@@ -64,24 +66,44 @@ pub(crate) fn gateway(
 }
 
 async fn enter(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    if request.uri().path().starts_with(PREFIX) {
-        return gateway.below(request).await;
-    }
     if let Some(name) = asked_after(request.uri()) {
         let let_in = gateway.hosts.check(request.uri(), request.headers());
         return gateway.ready(&name, let_in).await;
     }
-    let place = gateway.cluster.place().borrow().clone();
-    match place {
-        Location::Here(here) if here.lease.holds() => {
-            let Ok(response) = TowerToHyperService::new(here.router.clone()).call(request).await;
-            response
+    // Alone, there is nobody to whom a stream could move.
+    let asked = if gateway.cluster.is_shared() { Asked::of(&request) } else { None };
+    let response = gateway.clone().answered(request).await;
+    match asked {
+        Some(asked) if is_stream(&response) => {
+            let ask = move |request| gateway.clone().asked_again(request).boxed();
+            response.map(|body| carried(asked, body, Box::new(ask)))
         }
-        _ => gateway.pass_on(request).await,
+        _ => response,
     }
 }
 
 impl Gateway {
+    /// The answer of whoever owns the workspace.
+    async fn answered(self: Arc<Self>, request: Request) -> Response {
+        if request.uri().path().starts_with(PREFIX) {
+            return self.below(request).await;
+        }
+        let place = self.cluster.place().borrow().clone();
+        match place {
+            Location::Here(here) if here.lease.holds() => {
+                let router = here.router.clone();
+                let Ok(response) = TowerToHyperService::new(router).call(request).await;
+                response
+            }
+            _ => self.pass_on(request).await,
+        }
+    }
+
+    /// The same for a stream that goes on; none when this host stops.
+    async fn asked_again(self: Arc<Self>, request: Request) -> Option<Response> {
+        if *self.stopped.borrow() { None } else { Some(self.answered(request).await) }
+    }
+
     async fn pass_on(&self, request: Request) -> Response {
         let mut response = self.passed_on(request).await;
         if response.extensions().get::<super::refused::RefusedWith>().is_some() {

@@ -6,6 +6,7 @@ mod app;
 mod below;
 mod browser;
 mod c2a;
+mod carried;
 mod cookie;
 mod extract;
 mod gateway;

@@ -6,10 +6,11 @@ use std::time::Duration;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
-use chorus_store::catalog::{Added, Entry, State};
+use chorus_store::catalog::{Added, Entry, Quota, State};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
+use super::refusals::taken_by;
 use super::{NotEntered, Now, Told, Workspaces};
 use crate::cluster::{Access, Peer};
 
@@ -40,7 +41,11 @@ impl Workspaces {
                 Now::Closed | Now::Failed(_) => {}
             }
         }
-        let host = self.cluster.view().and_then(|view| Some(view.owner(entry.key)?.id.clone()));
+        let host = self.cluster.view().and_then(|view| {
+            let owner = view.owner(entry.key)?;
+            let why = self.why_there(&view, &entry.name, owner).unwrap_or_default();
+            Some((owner.id.clone(), why))
+        });
         Told { is_open: is_open || host.is_some(), entry, trouble, host }
     }
 
@@ -52,24 +57,7 @@ impl Workspaces {
 
     async fn make(self: Arc<Self>, name: WorkspaceName) -> Result<(Told, Access), Refusal> {
         self.must_have_no_folder(&name).await?;
-        let (of, now) = (name.clone(), self.clock.now());
-        match self.ask(move |catalog| catalog.add(&of, now)).await? {
-            Added::New => {}
-            Added::Taken(other) if other == *name => {
-                return Err(Refusal::new(
-                    Code::Conflict,
-                    format!(
-                        "there is a workspace {name} already; `chorus workspace list` shows it"
-                    ),
-                ));
-            }
-            Added::Taken(other) => {
-                let why = format!(
-                    "{name} can be taken for the workspace {other}, which there is already; choose another name"
-                );
-                return Err(Refusal::new(Code::Conflict, why));
-            }
-        }
+        self.add(&name, State::Active).await?;
         match self.access(&name).await {
             Ok(made) => Ok(made),
             Err(refusal) => {
@@ -80,8 +68,25 @@ impl Workspaces {
         }
     }
 
+    pub(super) async fn add(&self, name: &WorkspaceName, state: State) -> Result<(), Refusal> {
+        let (of, now) = (name.clone(), self.clock.now());
+        match self.ask(move |catalog| catalog.add(&of, state, now)).await? {
+            Added::New => Ok(()),
+            Added::Taken(other) => Err(taken_by(name, &other)),
+        }
+    }
+
+    pub(super) async fn must_not_look_like_another(
+        &self,
+        name: &WorkspaceName,
+    ) -> Result<(), Refusal> {
+        let of = name.clone();
+        let other = self.ask(move |catalog| catalog.taken(&of)).await?;
+        other.map_or(Ok(()), |other| Err(taken_by(name, &other)))
+    }
+
     /// Beside a file, a workspace is never made in a folder that is there already.
-    async fn must_have_no_folder(&self, name: &WorkspaceName) -> Result<(), Refusal> {
+    pub(super) async fn must_have_no_folder(&self, name: &WorkspaceName) -> Result<(), Refusal> {
         let of = name.clone();
         let found = self.ask(move |catalog| catalog.unknown_folder(&of)).await?;
         let Some(folder) = found else { return Ok(()) };
@@ -115,7 +120,7 @@ impl Workspaces {
                 }
             }
         };
-        Ok((self.told(self.entry(name).await?), access))
+        Ok((self.told_of(name).await?, access))
     }
 
     /// The same at this host alone.
@@ -157,15 +162,43 @@ impl Workspaces {
         state: State,
         removal_at: Option<Timestamp>,
     ) -> Result<Told, Refusal> {
-        let entry = self.entry(name).await?;
+        let mut entry = self.entry(name).await?;
         if entry.state != state {
-            self.set_state(name, state, removal_at).await?;
+            (entry.state, entry.removal_at, entry.moved_to) = (state, removal_at, None);
+            self.set_state(&entry).await?;
             tracing::info!(workspace = name, state = state.name(), "a workspace was shut");
         }
+        self.close_everywhere(&entry).await;
+        self.told_of(name).await
+    }
+
+    /// Whoever has it open closes it, and writes nothing more if it does not.
+    async fn close_everywhere(&self, entry: &Entry) {
         self.close_here(&entry.name).await;
-        // Whoever has it open by now closes it, and writes nothing more if it does not.
-        self.cluster.close(name).await;
+        self.cluster.close(&entry.name).await;
         self.revoke(entry.key).await;
+    }
+
+    /// Says what a workspace may take. Whoever is connected connects anew.
+    pub(crate) async fn set_quota(
+        self: &Arc<Self>,
+        name: &str,
+        quota: Quota,
+    ) -> Result<Told, Refusal> {
+        let name = name.to_owned();
+        let set = |this: Arc<Self>| async move {
+            let entry = this.entry(&name).await?;
+            if entry.quota != quota {
+                let of = entry.clone();
+                this.ask(move |catalog| catalog.set_quota(&of, &quota)).await?;
+                this.close_everywhere(&entry).await;
+            }
+            this.told_of(&name).await
+        };
+        self.to_the_end(set).await?
+    }
+
+    pub(super) async fn told_of(&self, name: &str) -> Result<Told, Refusal> {
         Ok(self.told(self.entry(name).await?))
     }
 
@@ -195,23 +228,22 @@ impl Workspaces {
         }
     }
 
-    async fn set_state(
-        &self,
-        name: &str,
-        state: State,
-        removal_at: Option<Timestamp>,
-    ) -> Result<(), Refusal> {
-        let (name, now) = (name.to_owned(), self.clock.now());
-        self.ask(move |catalog| catalog.set_state(&name, state, removal_at, now)).await
+    pub(super) async fn set_state(&self, entry: &Entry) -> Result<(), Refusal> {
+        let (entry, now) = (entry.clone(), self.clock.now());
+        self.ask(move |catalog| catalog.set_state(&entry, now)).await
     }
 
     /// Lets everybody in again who was in before.
     pub(crate) async fn resume(&self, name: &str) -> Result<Told, Refusal> {
-        let entry = self.entry(name).await?;
+        let mut entry = self.entry(name).await?;
+        self.must_be_there(&entry)?;
         if entry.state != State::Active {
-            self.set_state(name, State::Active, None).await?;
+            (entry.state, entry.removal_at, entry.moved_to) = (State::Active, None, None);
+            // What is written from here on is in no copy.
+            self.copied().remove(&entry.name);
+            self.set_state(&entry).await?;
             tracing::info!(workspace = name, "a workspace was resumed");
         }
-        Ok(self.told(self.entry(name).await?))
+        self.told_of(name).await
     }
 }

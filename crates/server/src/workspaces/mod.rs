@@ -7,18 +7,23 @@
 //! Invariants: a workspace is opened once at a time, and nobody is let in while it is opened or closed. What fails in one
 //! concerns that one alone. One that is closed has its next time in the catalog, so that it fires then.
 
+mod bounds;
 mod manage;
+mod moving;
+mod refusals;
 mod slot;
 mod sweep;
 mod way;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use bounds::Bounds;
+pub(crate) use bounds::{Allowance, Timed};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::workspace_name::WorkspaceName;
@@ -27,14 +32,17 @@ use chorus_store::catalog::{Catalog, Entry, State};
 use chorus_store::db::Error;
 use chorus_store::membership::Owned;
 use futures_util::future::{BoxFuture, join_all};
+pub(crate) use moving::PIECE;
+use refusals::{gone, no_such, not_now, taken, unavailable, unreadable};
 pub(crate) use slot::Entered;
-use slot::{Held, NotEntered, Now, Slot};
+use slot::{Held, Inside, NotEntered, Now, Slot};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 pub(crate) use way::Way;
 
 use crate::auth::SignInLinks;
 use crate::cluster::{Access, Cluster};
+use crate::objects::Objects;
 use crate::telemetry::Metrics;
 
 /// What comes before a workspace's name in a path.
@@ -57,11 +65,8 @@ pub(crate) struct Keeping {
     pub(crate) idle: Duration,
     /// How long one is kept that was deleted.
     pub(crate) grace: Duration,
-    /// Requests under way and connections of one at one time.
-    pub(crate) connections: usize,
-    /// Requests to one; a rate of 0 is none.
-    pub(crate) requests_per_second: u32,
-    pub(crate) requests_burst: u32,
+    /// What each may take of which nothing else is said.
+    pub(crate) allowance: Allowance,
 }
 
 /// A workspace that is open.
@@ -75,6 +80,8 @@ pub(crate) trait Served: Send + Sync {
     fn is_idle(&self) -> bool;
     /// How many sessions are connected. Streams are requests under way.
     fn connections(&self) -> usize;
+    /// How long its writer has worked since it was opened.
+    fn written(&self) -> Duration;
     /// When it has something to do by itself.
     fn next_due(&self) -> Option<Timestamp>;
     /// How its operator gets in.
@@ -89,6 +96,8 @@ pub(crate) type Open =
 /// The workspace that is to be opened.
 pub(crate) struct Opening {
     pub(crate) entry: Entry,
+    /// What it may store; 0 is no limit.
+    pub(crate) storage_mib: u64,
     pub(crate) folder: PathBuf,
     pub(crate) links: Arc<SignInLinks>,
     /// As what this host owns it, where hosts share it.
@@ -101,6 +110,8 @@ pub(crate) struct Workspaces {
     clock: Arc<dyn Clock>,
     keeping: Keeping,
     metrics: Arc<Metrics>,
+    /// The store for the bytes of larger files, if there is one.
+    objects: Option<Arc<Objects>>,
     opener: Open,
     /// Those that are open, or were wanted a moment ago.
     slots: Mutex<HashMap<WorkspaceName, Arc<Slot>>>,
@@ -111,6 +122,10 @@ pub(crate) struct Workspaces {
     /// The keys of those that were asked for, where hosts share them.
     keys: Mutex<HashMap<WorkspaceName, i64>>,
     opening: Semaphore,
+    /// Held while a copy of one is made or taken in: each reads and writes all of it.
+    moving: tokio::sync::Mutex<()>,
+    /// Suspended ones of which a copy was given out, and that were not resumed since.
+    copied: Mutex<HashSet<WorkspaceName>>,
     stopping: AtomicBool,
 }
 
@@ -120,8 +135,8 @@ pub(crate) struct Told {
     pub(crate) is_open: bool,
     /// Why it cannot be used, if it cannot.
     pub(crate) trouble: Option<String>,
-    /// The host that owns it, where hosts share workspaces.
-    pub(crate) host: Option<String>,
+    /// The host that owns it, and why, where hosts share workspaces.
+    pub(crate) host: Option<(String, String)>,
 }
 
 impl Workspaces {
@@ -132,6 +147,7 @@ impl Workspaces {
         clock: Arc<dyn Clock>,
         keeping: Keeping,
         metrics: Arc<Metrics>,
+        objects: Option<Arc<Objects>>,
         open: Open,
     ) -> Self {
         Self {
@@ -140,12 +156,15 @@ impl Workspaces {
             clock,
             keeping,
             metrics,
+            objects,
             opener: open,
             slots: Mutex::default(),
             links: Mutex::default(),
             failing: Mutex::default(),
             keys: Mutex::default(),
             opening: Semaphore::new(OPENING),
+            moving: tokio::sync::Mutex::default(),
+            copied: Mutex::default(),
             stopping: AtomicBool::new(false),
         }
     }
@@ -192,12 +211,12 @@ impl Workspaces {
     /// A workspace that is open, for which nobody has to wait.
     fn open_now(&self, name: &str) -> Option<Entered> {
         let slot = self.slots().get(&WorkspaceName::parse(name).ok()?).map(Slot::count)?;
-        let served = slot.now.try_lock().ok().and_then(|now| match &*now {
-            Now::Open(held) if !self.is_lost(held) && held.is_fit() => Some(held.served.clone()),
+        let inside = slot.now.try_lock().ok().and_then(|now| match &*now {
+            Now::Open(held) if !self.is_lost(held) && held.is_fit() => Some(held.inside()),
             _ => None,
         });
-        match served {
-            Some(served) => Some(Entered { served, slot }),
+        match inside {
+            Some((served, bounds)) => Some(Entered { served, bounds, slot }),
             None => {
                 slot.leave();
                 None
@@ -210,7 +229,7 @@ impl Workspaces {
         let entered = self.enter_slot(&slot).await;
         match entered {
             // The slot goes on to count whoever is in it.
-            Ok(served) => Ok(Entered { served, slot }),
+            Ok((served, bounds)) => Ok(Entered { served, bounds, slot }),
             Err(why) => {
                 slot.leave();
                 self.forget(&slot);
@@ -229,11 +248,10 @@ impl Workspaces {
             return Ok(slot.count());
         }
         self.must_be_active(&name).await?;
-        let new = || Slot::of(name.clone(), &self.keeping, self.clock.clone());
-        Ok(self.slots().entry(name.clone()).or_insert_with(new).count())
+        Ok(self.slots().entry(name.clone()).or_insert_with(|| Slot::of(name)).count())
     }
 
-    async fn enter_slot(&self, slot: &Slot) -> Result<Arc<dyn Served>, NotEntered> {
+    async fn enter_slot(&self, slot: &Slot) -> Result<Inside, NotEntered> {
         let mut now = slot.now.lock().await;
         if slot.is_given_up.load(Ordering::SeqCst) {
             return Err(not_now("it goes to another host"));
@@ -243,7 +261,7 @@ impl Workspaces {
             Now::Open(held) if self.is_lost(held) => self.let_go(slot, &mut now).await,
             Now::Open(held) => match held.served.ended() {
                 None if held.owned.as_ref().is_none_or(|owned| owned.lease.holds()) => {
-                    return Ok(held.served.clone());
+                    return Ok(held.inside());
                 }
                 None => return Err(not_now("this host could not renew its lease")),
                 Some(why) => {
@@ -268,11 +286,15 @@ impl Workspaces {
             return Err(unavailable());
         };
         let owned = self.take(entry.key).await?;
-        match self.opened(entry, owned.clone()).await {
+        let allowed = self.keeping.allowance.with(&entry.quota);
+        match self.opened(entry, allowed, owned.clone()).await {
             Ok(served) => {
                 self.failing().remove(&slot.name);
-                *now = Now::Open(Held { served: served.clone(), owned });
-                Ok(served)
+                let bounds = Bounds::of(allowed, self.clock.clone());
+                let held = Held { served, bounds, owned };
+                let inside = held.inside();
+                *now = Now::Open(held);
+                Ok(inside)
             }
             Err(why) => {
                 tracing::error!(workspace = %slot.name, why, "a workspace cannot be opened");
@@ -291,14 +313,21 @@ impl Workspaces {
     }
 
     /// Opens it. From before that until it is closed the catalog says so, so that it is looked at after a crash.
-    async fn opened(&self, entry: Entry, owned: Option<Owned>) -> Result<Arc<dyn Served>, String> {
+    async fn opened(
+        &self,
+        entry: Entry,
+        allowed: Allowance,
+        owned: Option<Owned>,
+    ) -> Result<Arc<dyn Served>, String> {
         let (name, is_made) = (entry.name.clone(), entry.is_made);
         let of = name.clone();
         let set = self.ask(move |catalog| catalog.set_open(&of)).await;
         set.map_err(|why| why.message)?;
         let links = self.links().entry(name.clone()).or_default().clone();
         let folder = self.catalog.folder(&entry);
-        let served = (self.opener)(Opening { entry, folder, links, owned }).await?;
+        let storage_mib = allowed.storage_mib;
+        let opening = Opening { entry, storage_mib, folder, links, owned };
+        let served = (self.opener)(opening).await?;
         if !is_made {
             let set = self.ask(move |catalog| catalog.set_made(&name)).await;
             set.map_err(|why| why.message)?;
@@ -316,7 +345,7 @@ impl Workspaces {
                 );
                 Err(Refusal::new(Code::Unavailable, why))
             }
-            State::Deleted => Err(no_such(name)),
+            State::Deleted => Err(gone(&entry)),
         }
     }
 
@@ -370,7 +399,8 @@ impl Workspaces {
     }
 
     async fn close_now(&self, slot: &Slot, now: &mut Now, within: Duration) {
-        let Now::Open(Held { served, owned }) = std::mem::replace(now, Now::Closed) else { return };
+        let Now::Open(held) = std::mem::replace(now, Now::Closed) else { return };
+        let Held { served, owned, .. } = held;
         let soon = self.clock.now().plus(LOOKED_AT_MS);
         let due = served.next_due().map_or(soon, |due| due.min(soon));
         served.close(within).await;
@@ -404,29 +434,4 @@ fn remove(slots: &mut HashMap<WorkspaceName, Arc<Slot>>, slot: &Arc<Slot>) {
     if slots.get(&slot.name).is_some_and(|known| Arc::ptr_eq(known, slot)) {
         slots.remove(&slot.name);
     }
-}
-
-fn no_such(name: &str) -> Refusal {
-    let shown: String = name.chars().take(60).collect();
-    Refusal::new(Code::NotFound, format!("this host has no workspace {shown:?}"))
-}
-
-fn not_now(why: &str) -> NotEntered {
-    NotEntered::NotNow(Refusal::new(Code::Unavailable, why))
-}
-
-/// What is wrong names files of the host, and is for whoever runs it.
-fn unavailable(name: &WorkspaceName) -> Refusal {
-    let why = format!(
-        "the workspace {name} cannot be used now; `chorus workspace list` tells whoever runs the host why"
-    );
-    Refusal::new(Code::Unavailable, why)
-}
-
-fn unreadable(why: Error) -> Refusal {
-    tracing::error!(%why, "the list of workspaces cannot be used");
-    Refusal::new(
-        Code::Unavailable,
-        "the list of workspaces cannot be used now; the host's log says why",
-    )
 }

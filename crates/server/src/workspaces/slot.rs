@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::error::Refusal;
 use chorus_core::model::workspace_name::WorkspaceName;
-use chorus_store::Clock;
 use chorus_store::membership::Owned;
 use tokio::time::Instant;
 
-use super::{Keeping, Served};
-use crate::limits::Bucket;
+use super::Served;
+use super::bounds::Bounds;
 
 /// One workspace, as far as this process has it.
 pub(super) struct Slot {
@@ -19,10 +18,6 @@ pub(super) struct Slot {
     /// Requests and streams under way.
     pub(super) in_use: AtomicUsize,
     used_at: Mutex<Instant>,
-    /// Requests under way and connections at one time.
-    connections: usize,
-    requests: Mutex<Bucket>,
-    clock: Arc<dyn Clock>,
     /// It is not opened again: another host is to have the workspace.
     pub(super) is_given_up: AtomicBool,
     /// Held while it is opened or closed.
@@ -39,6 +34,7 @@ pub(super) enum Now {
 /// A workspace that this host has open.
 pub(super) struct Held {
     pub(super) served: Arc<dyn Served>,
+    pub(super) bounds: Arc<Bounds>,
     pub(super) owned: Option<Owned>,
 }
 
@@ -52,36 +48,20 @@ pub(super) enum NotEntered {
 /// A workspace that is used; it is not closed before this is dropped.
 pub(crate) struct Entered {
     pub(crate) served: Arc<dyn Served>,
+    pub(crate) bounds: Arc<Bounds>,
     pub(super) slot: Arc<Slot>,
 }
 
 impl Entered {
     /// Whether the workspace takes another request now, which is counted.
     pub(crate) fn admit(&self) -> Result<(), Refusal> {
-        let most = self.slot.connections;
-        if self.slot.in_use.load(Ordering::SeqCst) + self.served.connections() > most {
-            let why = format!(
-                "the workspace has {most} requests and connections, as many as it may have at one time \
-                 ([workspaces] connections); try again in a moment"
-            );
-            return Err(Refusal::new(Code::RateLimited, why));
-        }
-        let mut requests = self.slot.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.take(self.slot.clock.now()).map_err(|wait| {
-            let why = format!(
-                "the workspace had more requests than it may have ([workspaces] requests_per_second); come again \
-                 in {} s",
-                wait.seconds()
-            );
-            Refusal::new(Code::RateLimited, why)
-        })
+        let connected = self.slot.in_use.load(Ordering::SeqCst) + self.served.connections();
+        self.bounds.admit(connected, self.served.written())
     }
-}
 
-impl Entered {
     /// The request that was counted was nobody's of the workspace: whoever has no token takes nothing from its members.
     pub(crate) fn give_back(&self) {
-        self.slot.requests.lock().unwrap_or_else(PoisonError::into_inner).give_back();
+        self.bounds.give_back();
     }
 }
 
@@ -91,7 +71,14 @@ impl Drop for Entered {
     }
 }
 
+/// What somebody who is let in has of a workspace.
+pub(super) type Inside = (Arc<dyn Served>, Arc<Bounds>);
+
 impl Held {
+    pub(super) fn inside(&self) -> Inside {
+        (self.served.clone(), self.bounds.clone())
+    }
+
     /// Whether it can be used now.
     pub(super) fn is_fit(&self) -> bool {
         self.served.ended().is_none() && self.owned.as_ref().is_none_or(|owned| owned.lease.holds())
@@ -106,15 +93,11 @@ impl From<NotEntered> for Refusal {
 }
 
 impl Slot {
-    pub(super) fn of(name: WorkspaceName, keeping: &Keeping, clock: Arc<dyn Clock>) -> Arc<Self> {
-        let requests = Bucket::new(keeping.requests_per_second, keeping.requests_burst);
+    pub(super) fn of(name: WorkspaceName) -> Arc<Self> {
         Arc::new(Self {
             name,
             in_use: AtomicUsize::new(0),
             used_at: Mutex::new(Instant::now()),
-            clock,
-            connections: keeping.connections,
-            requests: Mutex::new(requests),
             is_given_up: AtomicBool::new(false),
             now: tokio::sync::Mutex::new(Now::Closed),
         })

@@ -209,6 +209,17 @@ impl Workspaces {
         // Whoever owns it, or is removing it, goes on.
         let Ok(owned) = self.take(entry.key).await else { return };
         let epoch = owned.as_ref().map(|owned| owned.epoch);
+        let of = entry.clone();
+        // Those of one that cannot be read stay.
+        let named = self.ask_why(move |catalog| catalog.objects(&of)).await.unwrap_or_default();
+        if let Some(objects) = &self.objects
+            && !objects.are_removed(&named).await
+        {
+            let why = "its files cannot be dropped from the object store now";
+            self.failing().insert(name.clone(), why.to_owned());
+            self.release(owned).await;
+            return;
+        }
         let removed = self.ask_why(move |catalog| catalog.remove(&entry, epoch)).await;
         match removed {
             Ok(()) => {

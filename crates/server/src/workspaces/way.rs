@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::workspace_name::WorkspaceName;
-use chorus_store::membership::{Owned, View};
+use chorus_store::membership::{LiveHost, Owned, View};
 
 use super::{Entered, Held, NotEntered, Now, Slot, Workspaces, no_such, not_now};
 use crate::cluster::Peer;
-use crate::placement::{self, Candidate};
+use crate::placement::{self, Candidate, Why};
 
 /// Keys that are remembered.
 const KEYS: usize = 10_000;
@@ -61,14 +61,33 @@ impl Workspaces {
 
     /// The host that is to take a workspace that nobody owns.
     pub(super) fn chosen<'a>(&self, view: &'a View, name: &str) -> Option<&'a str> {
+        placement::choose(name, &self.candidates(view))
+    }
+
+    /// The hosts that may take one.
+    fn candidates<'a>(&self, view: &'a View) -> Vec<Candidate<'a>> {
         let stops = self.stopping.load(Ordering::SeqCst);
         let may = view
             .hosts
             .iter()
             .filter(|host| !host.peer.is_empty() && (!stops || host.id != view.me));
-        let hosts: Vec<_> =
-            may.map(|host| Candidate { host: &host.id, owned: view.owned_by(&host.id) }).collect();
-        placement::choose(name, &hosts)
+        may.map(|host| Candidate { host: &host.id, owned: view.owned_by(&host.id) }).collect()
+    }
+
+    /// Why a host owns a workspace.
+    pub(super) fn why_there(&self, view: &View, name: &str, owner: &LiveHost) -> Option<String> {
+        let at = |id: &str| view.host(id).map_or_else(|| id.to_owned(), |host| host.url.clone());
+        Some(match placement::why(name, &owner.id, &self.candidates(view))? {
+            Why::First => "its name ranks this host first".to_owned(),
+            Why::FirstIsFull { first, owned, bound } => {
+                format!("{}, which its name ranks first, has {owned} of at most {bound}", at(first))
+            }
+            Why::TakenBefore { first } => format!(
+                "taken while {}, which its name ranks first, was away or full; it moves when this host has more than \
+                 its share",
+                at(first)
+            ),
+        })
     }
 
     /// Whether this host is the one to open it for what is due in it.

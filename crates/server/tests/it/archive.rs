@@ -156,7 +156,7 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
 
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     let data = imported.path().to_owned();
@@ -164,7 +164,7 @@ async fn a_trimmed_conversation_is_exported_and_imported_and_goes_on() {
     import(&mut &lines[..], &place(&data), None, now).unwrap();
     assert_eq!(verify(&data).problems, []);
     let mut again = Vec::new();
-    export(&place(&data), &sign, now, &mut again).unwrap();
+    export(&place(&data), &sign, now, None, &mut again).unwrap();
     assert_eq!(again, lines, "what was imported is what was exported");
 
     // A base that is not the one the log follows from is refused.

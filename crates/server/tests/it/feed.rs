@@ -116,7 +116,7 @@ async fn the_feed_has_subjects_results_and_promotions_and_outlives_the_host_and_
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     let data = imported.path().to_owned();

@@ -157,6 +157,31 @@ async fn host_that_stops_hands_over_and_nobody_is_refused() {
 
 // covers: OPS-153
 #[tokio::test]
+async fn who_follows_a_log_keeps_the_connection_when_the_workspace_moves() {
+    let (one, other) = two().await;
+    let room = one.room(&[]).await;
+    let ann = one.token("ann").await;
+    let mut tail = Tail::of(&other, &ann, &format!("conversation={room}")).await;
+    let mut shown = Vec::new();
+    let mut next = async || {
+        let (_, event) = tail.next().await.expect("the stream goes on");
+        shown.push(event["message"]["text"].as_str().unwrap().to_owned());
+        shown.clone()
+    };
+    one.say(&ann, &room, "before").await;
+    assert_eq!(next().await, ["before"]);
+    one.running.stop().await;
+    other.say(&ann, &room, "after").await;
+    assert_eq!(next().await, ["before", "after"]);
+    other.say(&ann, &room, "and on").await;
+    assert_eq!(next().await, ["before", "after", "and on"]);
+    // What has no place to go on from ends, and its reader looks at everything anew.
+    other.running.stop().await;
+    assert_eq!(tail.next().await, None);
+}
+
+// covers: OPS-153
+#[tokio::test]
 async fn owner_whose_epoch_has_passed_writes_nothing_more() {
     let url = chorus_cluster::schema().unwrap();
     let one = open(&url, None).await;

@@ -165,7 +165,7 @@ async fn pinned_message_survives_retention_and_an_export() {
     running.stop().await;
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     std::fs::remove_dir(imported.path()).unwrap();

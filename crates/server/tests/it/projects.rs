@@ -327,7 +327,7 @@ async fn projects_go_with_an_export_and_without_who_left() {
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     let data = imported.path().to_owned();

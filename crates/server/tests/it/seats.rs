@@ -120,7 +120,7 @@ async fn a_pinned_seat_outlives_the_host_and_an_export() {
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let (now, mut lines) = (START.plus(1_000), Vec::new());
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     std::fs::remove_dir(imported.path()).unwrap();

@@ -64,7 +64,7 @@ async fn a_thread_that_fell_silent_while_the_host_was_away_is_asked_once() {
     assert_eq!(verify(folder.path()).problems, []);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let (now, mut lines) = (START.plus(40 * HOUR), Vec::new());
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     std::fs::remove_dir(imported.path()).unwrap();

@@ -130,7 +130,7 @@ async fn numbers_of_stimuli_are_set_kept_and_bounded() {
     let now = START.plus(500);
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     let folders = tempfile::tempdir().unwrap();
     let imported = tempfile::TempDir::new_in(folders.path()).unwrap();
     std::fs::remove_dir(imported.path()).unwrap();

@@ -51,7 +51,7 @@ fn sign(folder: &Path) -> Signing {
 
 fn exported(place: &Place, sign: &Signing) -> Vec<u8> {
     let mut lines = Vec::new();
-    export(place, sign, EXPORTED_AT, &mut lines).unwrap();
+    export(place, sign, EXPORTED_AT, None, &mut lines).unwrap();
     lines
 }
 

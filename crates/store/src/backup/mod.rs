@@ -20,11 +20,12 @@ pub use restore::{put_back, restore};
 
 use crate::db::{Db, Error, Sync, Value};
 use crate::doctor::{self, Report};
+use crate::objects::ReadObjects;
 use crate::open_error::OpenError;
 use crate::schema::{self, Mismatch};
 pub use crate::sqlite::remove_database as remove;
 use crate::sqlite::{self, Folder, Sqlite, header};
-use crate::{Place, Tenant, directory, newest};
+use crate::{Place, Tenant, asset, directory, newest};
 
 /// The format of the `backup` table. A program refuses formats that it does not know.
 const FORMAT: u8 = 1;
@@ -84,7 +85,7 @@ impl From<Error> for BackupError {
 pub type Result<T> = std::result::Result<T, BackupError>;
 
 /// Makes a complete backup of a folder that no host holds.
-pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
+pub fn take(data: &Path, to: &Path, objects: &dyn ReadObjects, now: Timestamp) -> Result<()> {
     let file = Folder::database_in(data);
     if !file.is_file() {
         return Err(BackupError::Folder(format!("{} holds no database", data.display())));
@@ -101,7 +102,7 @@ pub fn take(data: &Path, to: &Path, now: Timestamp) -> Result<()> {
     let copied = Sqlite::writer(&file, None, Sync::Full)
         .and_then(|db| db.copy_to(to, &mut || true).map(drop))
         .map_err(BackupError::from);
-    let sealed = copied.and_then(|()| seal(to, now));
+    let sealed = copied.and_then(|()| seal(to, objects, now));
     if sealed.is_err() {
         sqlite::remove_database(to);
     }
@@ -115,10 +116,11 @@ pub fn make(file: &Path) -> Result<()> {
 }
 
 /// Turns a finished copy into a backup: one self-contained file with its description, synced to
-/// disk.
-pub fn seal(file: &Path, now: Timestamp) -> Result<()> {
+/// disk. The bytes of files that are in objects are read from there.
+pub fn seal(file: &Path, objects: &dyn ReadObjects, now: Timestamp) -> Result<()> {
     let db = Sqlite::alone(file)?;
     let db: &dyn Db = &db;
+    asset::take_in(db, Tenant::OWN, objects)?;
     let digest = digest::digest(db)?;
     db.begin()?;
     db.execute("CREATE TABLE backup (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)", &[])?;

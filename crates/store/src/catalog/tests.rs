@@ -12,10 +12,10 @@ fn a_name_is_taken_once_and_by_nothing_that_looks_like_it() {
     let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
     assert_eq!(catalog.find("acme").unwrap(), None);
     assert!(!data.path().join(FILE).exists(), "one team has no catalog");
-    assert_eq!(catalog.add(&named("acme"), Timestamp(5)).unwrap(), Added::New);
+    assert_eq!(catalog.add(&named("acme"), State::Active, Timestamp(5)).unwrap(), Added::New);
     for other in ["acme", "acrne", "ac-me"] {
         assert_eq!(
-            catalog.add(&named(other), Timestamp(6)).unwrap(),
+            catalog.add(&named(other), State::Active, Timestamp(6)).unwrap(),
             Added::Taken("acme".to_owned())
         );
     }
@@ -30,7 +30,7 @@ fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
     let data = tempfile::tempdir().unwrap();
     let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
     for name in ["acme", "globex", "initech"] {
-        catalog.add(&named(name), Timestamp(1)).unwrap();
+        catalog.add(&named(name), State::Active, Timestamp(1)).unwrap();
     }
     let initech = catalog.find("initech").unwrap().unwrap();
     fs::create_dir_all(catalog.folder(&initech)).unwrap();
@@ -40,10 +40,13 @@ fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
     catalog.set_open("acme").unwrap();
     assert_eq!(due(9), ["globex", "initech"].map(named), "one that is open is not due");
     catalog.set_due("acme", Timestamp(50)).unwrap();
-    catalog.set_state("globex", State::Suspended, None, Timestamp(2)).unwrap();
+    let mut globex = catalog.find("globex").unwrap().unwrap();
+    globex.state = State::Suspended;
+    catalog.set_state(&globex, Timestamp(2)).unwrap();
     catalog.set_due("globex", Timestamp(3)).unwrap();
-    let removal = Some(Timestamp(40));
-    catalog.set_state("initech", State::Deleted, removal, Timestamp(2)).unwrap();
+    let (state, removal_at) = (State::Deleted, Some(Timestamp(40)));
+    let deleted = Entry { state, removal_at, ..initech.clone() };
+    catalog.set_state(&deleted, Timestamp(2)).unwrap();
     assert_eq!(due(49), []);
     assert_eq!(due(50), [named("acme")]);
     assert_eq!(catalog.to_remove(Timestamp(39), 9).unwrap(), []);
@@ -64,7 +67,7 @@ fn what_is_suspended_is_never_due_and_what_is_deleted_is_removed_in_its_time() {
 fn one_that_was_open_when_the_host_ended_is_due_when_it_begins() {
     let data = tempfile::tempdir().unwrap();
     let catalog = Catalog::open(data.path(), Timestamp(1)).unwrap();
-    catalog.add(&named("acme"), Timestamp(1)).unwrap();
+    catalog.add(&named("acme"), State::Active, Timestamp(1)).unwrap();
     assert!(!catalog.find("acme").unwrap().unwrap().is_made);
     catalog.set_open("acme").unwrap();
     catalog.set_made("acme").unwrap();

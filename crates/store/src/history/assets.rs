@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use chorus_core::model::asset::{Asset, Kept, Media, file_name};
+use chorus_core::model::asset::{Asset, Kept, Media, file_name, object};
 use chorus_core::model::event::Hash;
 use chorus_core::model::limits::ASSET_BYTES;
 use sha2::{Digest, Sha256};
 
 use super::{Reading, Refused, Writing, unfit};
 use crate::asset;
-use crate::backup::Result;
+use crate::backup::{BackupError, Result};
 
 impl Reading {
     /// The files, in the order of their ids.
@@ -20,11 +20,13 @@ impl Reading {
     /// A file with its bytes; none when it was dropped meanwhile.
     pub fn kept(&self, asset: Asset) -> Result<Option<Kept>> {
         let found = asset::data(&*self.db, self.workspace, &asset.hash)?;
-        Ok(found.map(|(data, thumbnail)| Kept {
-            asset: Arc::new(asset),
-            data: data.into(),
-            thumbnail: thumbnail.map(Into::into),
-        }))
+        let Some((data, thumbnail)) = found else { return Ok(None) };
+        let data = match object(&data) {
+            None => data,
+            Some(name) => self.objects.read(name).map_err(BackupError::Folder)?,
+        };
+        let thumbnail = thumbnail.map(Into::into);
+        Ok(Some(Kept { asset: Arc::new(asset), data: data.into(), thumbnail }))
     }
 }
 

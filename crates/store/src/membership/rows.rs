@@ -38,8 +38,8 @@ pub struct Owner {
     pub batch: u64,
 }
 
-/// When the last table of these is there, all are, but for its indexes.
-const TABLES: [&str; 6] = [
+/// In this order. Each is made where it is not there.
+const TABLES: [&str; 12] = [
     "CREATE TABLE IF NOT EXISTS live_host (
     host TEXT NOT NULL PRIMARY KEY,
     peer TEXT NOT NULL,
@@ -74,6 +74,12 @@ const TABLES: [&str; 6] = [
     "CREATE INDEX IF NOT EXISTS workspace_due ON workspace_name (due) WHERE due IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS workspace_removal ON workspace_name (removal_at)
     WHERE removal_at IS NOT NULL",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS moved_to TEXT",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS quota_connections BIGINT",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS quota_requests BIGINT",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS quota_burst BIGINT",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS quota_cpu BIGINT",
+    "ALTER TABLE workspace_name ADD COLUMN IF NOT EXISTS quota_storage BIGINT",
 ];
 
 /// The database's clock, in milliseconds.
@@ -81,8 +87,9 @@ const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Makes the tables where they are not there.
 pub(super) fn make_tables(db: &dyn Db) -> Result<()> {
-    let sql = "SELECT count(*) FROM information_schema.tables
-        WHERE table_schema = current_schema() AND table_name = 'workspace_name'";
+    // The last of them.
+    let sql = "SELECT count(*) FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name = 'workspace_name' AND column_name = 'quota_storage'";
     if db.one(sql, &[], |row| row.flag(0))?.unwrap_or(false) {
         return Ok(());
     }

@@ -378,6 +378,21 @@ impl Readers {
         self.read(|db, ws| asset::data(db, ws, hash))
     }
 
+    /// Whether a member has uploaded a file with this name and hash.
+    pub fn has_asset(&self, by: MemberKey, hash: &Hash, name: &str) -> Result<bool> {
+        self.read(|db, ws| Ok(asset::of(db, ws, by, hash, name)?.is_some()))
+    }
+
+    /// Whether the bytes of files with this hash are in this object.
+    pub fn is_named(&self, hash: &Hash, name: &str) -> Result<bool> {
+        self.read(|db, ws| asset::is_named(db, ws, hash, name))
+    }
+
+    /// Objects of files that were dropped, each with the hash of its file.
+    pub fn dropped_objects(&self) -> Result<Vec<(Hash, String)>> {
+        self.read(asset::dropped_objects)
+    }
+
     /// Every event with a delivery that is out of attempts or overdue.
     pub fn dead_letters(&self) -> Result<Vec<(ConversationKey, Open)>> {
         self.read(open::dead_letters)

@@ -67,6 +67,8 @@ pub struct Stats {
     pub commits: u64,
     /// Time spent in commits, in microseconds.
     pub commit_us: u64,
+    /// Time that the writer's thread has had of a core, in microseconds.
+    pub cpu_us: u64,
     /// Batches that were repeated command by command, because a statement failed or a decision
     /// panicked.
     pub split: u64,
@@ -106,6 +108,7 @@ pub(crate) struct Counters {
     commands: AtomicU64,
     commits: AtomicU64,
     commit_us: AtomicU64,
+    cpu_us: AtomicU64,
     split: AtomicU64,
     rooms: AtomicU64,
     /// When the writer has something to do next; `i64::MAX` if it has nothing.
@@ -237,6 +240,7 @@ impl Writer {
             commands: read(&counters.commands),
             commits: read(&counters.commits),
             commit_us: read(&counters.commit_us),
+            cpu_us: read(&counters.cpu_us),
             split: read(&counters.split),
             rooms: read(&counters.rooms),
             waiting: self.shared.queue.len() as u64,

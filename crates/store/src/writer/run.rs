@@ -30,6 +30,7 @@ use super::job::Job;
 use super::queue::Next;
 use super::{Setup, Shared, Sink};
 use crate::clock::Clock;
+use crate::cpu_time;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
 use crate::newest::Newest;
@@ -172,6 +173,9 @@ impl Run {
         loop {
             let due = self.until_due();
             self.tell_due(due);
+            let worked = cpu_time::of_this_thread().as_micros();
+            let worked = u64::try_from(worked).unwrap_or(u64::MAX);
+            self.shared.counters.cpu_us.store(worked, Ordering::Relaxed);
             match self.shared.queue.take(due, self.batching) {
                 Next::Work(jobs) => {
                     let done = self.round(jobs);

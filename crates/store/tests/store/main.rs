@@ -7,6 +7,7 @@ mod doctor;
 mod erase;
 mod ground;
 mod history;
+mod objects;
 mod postgres;
 mod projects;
 mod reading;

@@ -98,6 +98,7 @@ fn at_work() -> (tempfile::TempDir, ConversationKey) {
         hash: Sha256::digest(b"log").into(),
         name: "log.txt".into(),
         media: Media::Text,
+        bytes: 3,
         data: b"log".as_slice().into(),
     };
     let asset = ground.ask(person(), kept).unwrap();

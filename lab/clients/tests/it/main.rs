@@ -12,6 +12,7 @@ mod first_hour;
 mod house;
 mod lanes;
 mod libraries;
+mod objects;
 mod page;
 mod programs;
 mod runtimes;

@@ -158,7 +158,7 @@ fn bytes_of_every_type_are_as_they_were() {
             ("task", "cdddabd92c61f84b"),
             ("inbox", "14a7b78592723a18"),
             ("remote", "368684e1c93f09c4"),
-            ("audit", "3393a4d8fbe977da"),
+            ("audit", "ac2c628b399c34ba"),
             ("wake", "ee917fed668f3a12"),
             ("asked", "4331aa9d8fe5a0c2"),
             ("job", "1ced900a3142bc7f"),
@@ -222,7 +222,7 @@ fn codes_of_every_enum_are_as_they_were() {
     check(
         &now,
         &[
-            ("Action", "0b0cea92f0010c47"),
+            ("Action", "c34c41a566b6b925"),
             ("Authority", "c6d140e2a6b59806"),
             ("BindingKind", "7dcdb68fe6bbf160"),
             ("Code", "cf04ccdfba1c961c"),

@@ -139,5 +139,12 @@ actions! {
         DeleteWorkspace = 98, "workspace_deleted", Event;
         /// Somebody was given a link that signs the operator of a workspace in.
         LinkToWorkspace = 99, "workspace_link_made", Event;
+        SetWorkspaceQuota = 100, "workspace_quota_set", Event;
+        /// Somebody took a copy of a workspace, with its keys, to bring it to another host.
+        CopyWorkspace = 101, "workspace_copied", Event;
+        /// A workspace came from another host.
+        TakeWorkspaceIn = 102, "workspace_taken_in", Event;
+        /// A workspace is at another host from here on.
+        MoveWorkspace = 103, "workspace_moved", Event;
     }
 }

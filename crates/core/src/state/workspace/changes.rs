@@ -64,6 +64,8 @@ changes! {
             pub thumbnails: Vec<(Hash, Arc<[u8]>)>,
             /// Files uploaded before this time that nothing refers to are deleted.
             pub sweep: Option<Timestamp>,
+            /// Objects that had the bytes of files, and are dropped: each with the hash of the file.
+            pub forgotten_objects: Vec<(Hash, String)>,
             /// The current listings of agents for hire.
             pub listings: BTreeMap<Uid, Arc<Listing>>,
             /// Those whose skills changed too.

@@ -16,7 +16,6 @@ use chorus_core::commands::assets;
 use chorus_core::model::asset::{Asset, Media};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::event::Hash;
 use chorus_core::model::ids::MemberKey;
 use tokio::sync::{Notify, oneshot, watch};
 
@@ -37,8 +36,7 @@ pub(crate) struct Thumbnails {
 
 /// A picture, and who waits for its small one.
 struct Wanted {
-    hash: Hash,
-    media: Media,
+    asset: Asset,
     answer: oneshot::Sender<Result<Option<Vec<u8>>, Refusal>>,
 }
 
@@ -50,7 +48,7 @@ impl Thumbnails {
         member: MemberKey,
     ) -> Result<Option<Vec<u8>>, Refusal> {
         let (answer, answered) = oneshot::channel();
-        self.want(member, Wanted { hash: asset.hash, media: asset.media, answer })?;
+        self.want(member, Wanted { asset: asset.clone(), answer })?;
         let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| {
             Refusal::new(Code::Unavailable, "it is being made; try again in a moment")
         })?;
@@ -105,13 +103,13 @@ impl AssetService {
             Err(error) => return tracing::error!(%error, "no small pictures will be made"),
         };
         loop {
-            let Some(Wanted { hash, media, answer }) = self.thumbnails.next() else {
+            let Some(Wanted { asset, answer }) = self.thumbnails.next() else {
                 tokio::select! {
                     _ = stopped.wait_for(|stopped| *stopped) => return,
                     () = self.thumbnails.came.notified() => continue,
                 }
             };
-            let small = self.make_thumbnail(&unpacking, hash, media).await;
+            let small = self.make_thumbnail(&unpacking, &asset).await;
             if let Err(refusal) = &small {
                 tracing::warn!(%refusal, "a small picture could not be made");
             }
@@ -127,15 +125,16 @@ impl AssetService {
     async fn make_thumbnail(
         &self,
         unpacking: &Unpacking,
-        hash: Hash,
-        media: Media,
+        asset: &Asset,
     ) -> Result<Option<Vec<u8>>, Refusal> {
+        let hash = asset.hash;
         let found = self.reads.read(move |readers| readers.asset_data(&hash)).await?;
         let Some((data, small)) = found else { return Ok(None) };
         if small.is_some() {
             return Ok(small);
         }
-        let made = unpacking.thumbnail(media, data).await.unwrap_or_default();
+        let data = self.whole(data).await?;
+        let made = unpacking.thumbnail(asset.media, data).await.unwrap_or_default();
         let thumbnail = Arc::from(&*made);
         let keep = assets::KeepThumbnail { hash, thumbnail };
         if let Err(refusal) = self.commands.submit_redacted(By::host(), keep).await {
@@ -180,6 +179,8 @@ impl Unpacking {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use chorus_core::model::ids::{Timestamp, Uid};
+
     use super::*;
 
     // covers: OPS-448
@@ -187,9 +188,18 @@ mod tests {
     fn members_take_turns_and_who_has_gone_waits_for_nothing() {
         let all = Thumbnails::default();
         let mut waiting = Vec::new();
-        let mut ask = |member, n| {
+        let mut ask = |member, n: u8| {
             let (answer, answered) = oneshot::channel();
-            let wanted = Wanted { hash: [n; 32], media: Media::Png, answer };
+            let asset = Asset {
+                uid: Uid(n.into()),
+                hash: [n; 32],
+                name: "picture.png".into(),
+                media: Media::Png,
+                bytes: 1,
+                by: MemberKey(1),
+                at: Timestamp(0),
+            };
+            let wanted = Wanted { asset, answer };
             let asked = all.want(MemberKey(member), wanted).map_err(|refusal| refusal.code);
             waiting.push(answered);
             asked
@@ -201,7 +211,7 @@ mod tests {
         ask(2, 100).unwrap();
         ask(3, 101).unwrap();
         waiting.remove(1);
-        let made = std::iter::from_fn(|| all.next()).map(|wanted| wanted.hash[0]);
+        let made = std::iter::from_fn(|| all.next()).map(|wanted| wanted.asset.hash[0]);
         let expected: Vec<u8> = [0, 100, 101].into_iter().chain(2..WAITING as u8).collect();
         assert_eq!(made.collect::<Vec<_>>(), expected);
     }

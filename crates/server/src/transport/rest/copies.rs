@@ -52,7 +52,11 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn back_up(State(app): State<Arc<App>>, Bearer(caller): Bearer) -> Result<Response, Refused> {
-    let file = app.copies.back_up(&caller).await?;
+    Ok(sent(app.copies.back_up(&caller).await?)?)
+}
+
+/// A copy, with its length.
+pub(super) fn sent(file: File) -> Result<Response, Refusal> {
     let length = file.metadata().map_err(|e| Refusal::new(Code::Unavailable, e.to_string()))?.len();
     let headers = [
         (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),

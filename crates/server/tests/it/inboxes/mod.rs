@@ -111,7 +111,7 @@ async fn the_specs_examples_reach_the_agent_with_who_speaks_where_and_with_which
     // An export has the conversations, and no strings.
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, START, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, START, None, &mut lines).unwrap();
     let text = String::from_utf8(lines.clone()).unwrap();
     assert!(text.contains("can you review the auth spec?"));
     for secret in ["tok_abc123", "eyJhbGciOi", "sk_", "sealed1:"] {

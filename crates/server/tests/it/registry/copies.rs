@@ -74,7 +74,7 @@ async fn exported() -> Exported {
     let (folder, now) = market.stop().await;
     let sign = Signing::open(&folder.path().join("keys")).unwrap();
     let mut lines = Vec::new();
-    export(&place(folder.path()), &sign, now, &mut lines).unwrap();
+    export(&place(folder.path()), &sign, now, None, &mut lines).unwrap();
     Exported { shown, lines, sign, now }
 }
 
@@ -89,7 +89,7 @@ async fn an_import_shows_the_same_agents_jobs_balances_and_ledger() {
     import(&mut &lines[..], &place(&data), None, now).unwrap();
     assert_eq!(verify(&data).problems, []);
     let mut again = Vec::new();
-    export(&place(&data), &sign, now, &mut again).unwrap();
+    export(&place(&data), &sign, now, None, &mut again).unwrap();
     assert_eq!(again, lines, "what was imported is what was exported");
     let host = TestHost::open_in(imported, now).await;
     assert_eq!(shown(&host).await, before);

@@ -3,6 +3,7 @@
 
 mod apart;
 mod life;
+mod moving;
 mod quotas;
 mod shared;
 

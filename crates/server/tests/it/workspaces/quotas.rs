@@ -114,3 +114,77 @@ async fn a_workspace_that_has_used_up_its_storage_takes_no_more_and_can_be_read(
     globex.say(&ann, &room, "hello").await;
     host.running.stop().await;
 }
+
+// covers: OPS-171
+#[tokio::test]
+async fn a_workspace_has_a_quota_of_its_own_from_the_moment_it_is_said() {
+    let host = host_with(|config| config.settings.workspaces.connections = 2).await;
+    let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
+    let (_, ann, bot) = acme.room().await;
+    let set = async |quota: serde_json::Value| {
+        let path = "/v1/workspaces/acme/quota";
+        host.send(&host.operator(), Method::PUT, path, Some(quota)).await
+    };
+    let two = [acme.connect(&bot).await, acme.connect(&bot).await];
+    acme.get(&ann, "/v1/whoami").await.refused(429);
+    let told = set(json!({"connections": 4, "storage_mib": 1})).await.ok();
+    assert_eq!(told["quota"], json!({"connections": 4, "storage_mib": 1}));
+    assert_eq!(acme.listed().await["quota"], told["quota"]);
+    assert_eq!(globex.listed().await.get("quota"), None);
+    // Whoever was connected connects anew.
+    drop(two);
+    let three = [acme.connect(&bot).await, acme.connect(&bot).await, acme.connect(&bot).await];
+    acme.get(&ann, "/v1/whoami").await.ok();
+    let bytes = vec![b'a'; 1024 * 1024 + 1];
+    let request = host.request(Method::POST, "/w/acme/v1/assets?name=a.txt").bearer_auth(&ann);
+    assert_eq!(TestHost::answer(request.body(bytes)).await.refused(429), "RATE_LIMITED");
+    drop(three);
+    let told = set(json!({})).await.ok();
+    assert_eq!(told.get("quota"), None);
+    let two = [acme.connect(&bot).await, acme.connect(&bot).await];
+    acme.get(&ann, "/v1/whoami").await.refused(429);
+    drop(two);
+    for wrong in [
+        json!({"connections": 0}),
+        json!({"cpu_percent": 100_001}),
+        json!({"storage_mib": u64::MAX}),
+        json!({"storage_mib": -1}),
+        json!({"storage": 1}),
+    ] {
+        assert_eq!(set(wrong).await.refused(400), "VALIDATION_ERROR");
+    }
+    assert_eq!(acme.listed().await.get("quota"), None);
+    host.running.stop().await;
+}
+
+// covers: OPS-171
+#[tokio::test]
+async fn a_workspace_that_has_used_up_its_share_of_a_core_waits_and_others_do_not() {
+    let host = host_with(|_| {}).await;
+    let (acme, globex) = (made(&host, "acme").await, made(&host, "globex").await);
+    let (room, ann, _) = acme.room().await;
+    let path = "/v1/workspaces/acme/quota";
+    let quota = Some(json!({"cpu_percent": 1}));
+    host.send(&host.operator(), Method::PUT, path, quota).await.ok();
+    // The host's clock stands still: there is the second that may be saved up, and no more.
+    let mut answered = 0;
+    let refused = loop {
+        let long = "a word or two ".repeat(2_000);
+        let new =
+            json!({"conversation": room, "text": long, "idempotency_key": answered.to_string()});
+        let answer = acme.post(&ann, "/v1/messages", new).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        answered += 1;
+    };
+    let why = refused.body["error"]["message"].as_str().unwrap().to_owned();
+    assert!(why.contains("cpu_percent"), "{why}");
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert!(answered > 5, "{answered}");
+    globex.get(&globex.operator(), "/v1/whoami").await.ok();
+    // What was used is over after a hundred times as long.
+    host.clock.advance(100_000);
+    acme.get(&ann, "/v1/whoami").await.ok();
+    host.running.stop().await;
+}

@@ -290,3 +290,37 @@ async fn workspaces_spread_over_the_hosts_there_are() {
         host.running.stop().await;
     }
 }
+
+// covers: OPS-171, OPS-166
+#[tokio::test]
+async fn a_quota_holds_at_whichever_host_owns_the_workspace() {
+    let url = chorus_cluster::schema().unwrap();
+    let (one, other) = two(&url).await;
+    let operator = made(&one, &other, "acme").await;
+    let [owner, asked] = owner_first(&one, &other, "acme").await;
+    let quota = json!({"requests_per_second": 1, "requests_burst": 3});
+    let path = "/v1/workspaces/acme/quota";
+    let told = asked.send(&asked.operator(), Method::PUT, path, Some(quota.clone())).await.ok();
+    assert_eq!(told["quota"], quota);
+    assert_eq!(listed(owner, "acme").await["quota"], quota);
+    let mut answered = 0;
+    let refused = loop {
+        let host = if answered % 2 == 0 { owner } else { asked };
+        let answer = host.get(&operator, "/w/acme/v1/whoami").await;
+        if answer.status != 200 {
+            break answer;
+        }
+        answered += 1;
+        assert!(answered <= 3);
+    };
+    assert_eq!(refused.refused(429), "RATE_LIMITED");
+    assert!(answered > 0);
+    eventually("it is said why the workspace is where it is", async || {
+        let why = listed(owner, "acme").await["why_host"].clone();
+        why.as_str().is_some_and(|why| why.contains("ranks"))
+    })
+    .await;
+    for host in [other, one] {
+        host.running.stop().await;
+    }
+}

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc;
 
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp, Uid};
 use chorus_store::backup::{add_keys, check, make, remove, restore, seal, take};
 use chorus_store::db::Db;
 use chorus_store::history::Reading;
+use chorus_store::objects::NoObjects;
 use chorus_store::sqlite::Sqlite;
 use chorus_store::{Line, Options, Page, Place, Readers, Start, Sync, open, schema};
 
@@ -21,7 +23,7 @@ fn back_up(ground: &Ground, to: &Path) {
     make(to).unwrap();
     ground.writer.copy_to(to.to_owned(), move |copied| tell.send(copied).unwrap());
     told.recv().unwrap().unwrap();
-    seal(to, NOW).unwrap();
+    seal(to, &NoObjects, NOW).unwrap();
 }
 
 /// Posts many messages without waiting between them.
@@ -80,7 +82,7 @@ fn posts_go_on_during_a_backup_and_all_that_was_answered_before_is_in_it() {
     // How long each waited is the disk's affair, and so is how many there are of them; one that waited for the whole
     // copy would be the only one.
     assert!(during.len() >= 3, "only {} posts came through during the copy", during.len());
-    seal(&file, NOW).unwrap();
+    seal(&file, &NoObjects, NOW).unwrap();
     assert!(check(&file).unwrap().report.events > 6_000);
     ground.writer.stop();
 
@@ -126,14 +128,19 @@ fn a_folder_without_a_host_is_backed_up_and_one_with_a_host_is_not() {
     let room = ground.settle();
     ground.say(room.uid, "hello");
     let file = folder.path().join("backup.db");
-    assert!(take(&data, &file, NOW).unwrap_err().to_string().contains("another running host"));
+    assert!(
+        take(&data, &file, &NoObjects, NOW)
+            .unwrap_err()
+            .to_string()
+            .contains("another running host")
+    );
     assert!(!file.exists());
     ground.writer.stop();
-    take(&data, &file, NOW).unwrap();
+    take(&data, &file, &NoObjects, NOW).unwrap();
     assert_eq!(check(&file).unwrap().workspace, Uid(0xab));
-    assert!(take(&data, &file, NOW).is_err(), "one that is there is not written over");
+    assert!(take(&data, &file, &NoObjects, NOW).is_err(), "one that is there is not written over");
     check(&file).unwrap();
-    assert!(take(&folder.path().join("nowhere"), &file, NOW).is_err());
+    assert!(take(&folder.path().join("nowhere"), &file, &NoObjects, NOW).is_err());
     assert!(!folder.path().join("nowhere").exists(), "looking makes nothing");
 }
 
@@ -233,7 +240,7 @@ fn a_backup_of_an_older_program_is_restored_and_brought_up_to_date() {
     let sql = "INSERT INTO workspace VALUES (1, $1, 'old', 1, NULL, 5)";
     db.execute(sql, &[(&7u128.to_be_bytes()).into()]).unwrap();
     drop(db);
-    seal(&file, NOW).unwrap();
+    seal(&file, &NoObjects, NOW).unwrap();
     assert_eq!(restore(&file, &data).unwrap().workspace, Uid(7));
     let ground = Ground::at(&data, NOW);
     let room = ground.settle();
@@ -249,7 +256,10 @@ fn export_of_a_folder_that_is_not_migrated_says_what_to_do() {
     let db = Sqlite::writer(&file, None, Sync::Full).unwrap();
     schema::migrate(&db, &schema::SQLITE.up_to(4), NOW).unwrap();
     drop(db);
-    let refused = Reading::open(&Place::folder(folder.path())).err().unwrap().to_string();
+    let refused = Reading::open(&Place::folder(folder.path()), Arc::new(NoObjects))
+        .err()
+        .unwrap()
+        .to_string();
     assert!(refused.contains("version 4"), "{refused}");
     assert!(refused.contains("start this version's host"), "{refused}");
 }

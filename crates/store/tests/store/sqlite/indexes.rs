@@ -7,6 +7,7 @@ use chorus_core::commands::messages;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::Timestamp;
 use chorus_store::backup::{check, restore, take};
+use chorus_store::objects::NoObjects;
 use chorus_store::repair::Part;
 use rusqlite::Connection;
 
@@ -61,7 +62,7 @@ fn an_index_that_does_not_fit_its_rows_is_found_and_made_anew() {
     // Nor is it a backup, or what one is restored from.
     let parent = tempfile::tempdir().unwrap();
     let backup = parent.path().join("backup.db");
-    take(folder.path(), &backup, Timestamp(5_000_000)).unwrap();
+    take(folder.path(), &backup, &NoObjects, Timestamp(5_000_000)).unwrap();
     assert!(check(&backup).unwrap_err().to_string().contains("index event_uid"));
     let restored = parent.path().join("restored");
     assert!(restore(&backup, &restored).is_err() && !restored.exists());
@@ -71,7 +72,7 @@ fn an_index_that_does_not_fit_its_rows_is_found_and_made_anew() {
     assert_eq!(doctor(folder.path()).problems, []);
     assert_eq!(chorus_store::repair(&place(folder.path()), folder.path()).unwrap(), []);
     fs::remove_file(&backup).unwrap();
-    take(folder.path(), &backup, Timestamp(5_000_000)).unwrap();
+    take(folder.path(), &backup, &NoObjects, Timestamp(5_000_000)).unwrap();
     check(&backup).unwrap();
 }
 

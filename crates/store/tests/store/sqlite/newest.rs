@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_store::objects::NoObjects;
 use chorus_store::repair::Part;
 use chorus_store::{Options, open};
 
@@ -59,7 +60,7 @@ fn a_log_that_one_byte_cut_short_is_refused_named_and_gone_on_with_knowingly() {
             assert!(why.contains("doctor --repair"), "{why}");
         }
         let backup = folder.path().join("backup.db");
-        let taken = chorus_store::backup::take(folder.path(), &backup, Timestamp(1));
+        let taken = chorus_store::backup::take(folder.path(), &backup, &NoObjects, Timestamp(1));
         assert!(taken.unwrap_err().to_string().contains("ends before it should"));
         assert!(!backup.exists());
         assert_eq!(fs::read(&wal).unwrap(), left, "what can be saved of it is still there");
@@ -257,7 +258,10 @@ fn a_database_that_is_none_is_refused_unopened_and_its_log_stays() {
                 assert!(why.contains(reason) && why.contains("restore a backup"), "{why}");
                 assert!(why.contains(folder.path().to_str().unwrap()), "{why}");
             }
-            assert!(chorus_store::backup::take(folder.path(), &backup, Timestamp(1)).is_err());
+            assert!(
+                chorus_store::backup::take(folder.path(), &backup, &NoObjects, Timestamp(1))
+                    .is_err()
+            );
             assert!(files(folder.path()) == before, "{reason}, {beside:?}");
         }
     }
