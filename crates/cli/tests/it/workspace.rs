@@ -245,6 +245,9 @@ fn a_workspace_is_moved_to_another_host_and_its_quota_is_said() {
     // Nobody was kept out for that.
     inside(&["post", "#general", "still here"]).ok();
     assert!(moving("nope", operator).err.contains("no workspace"));
+    from.run(&["workspace", "create", "globex"]).ok();
+    from.run(&["workspace", "delete", "globex"]).ok();
+    assert!(moving("globex", operator).err.contains("chorus workspace resume globex"));
     let moved = moving("acme", operator).ok().out;
     assert!(moved.contains(&format!("{other}/w/acme")) && moved.contains("good there"), "{moved}");
     let address = format!("{other}/w/acme");

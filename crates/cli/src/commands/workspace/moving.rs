@@ -35,6 +35,14 @@ pub(super) async fn run(name: &str, to: &str, token: Option<&str>, context: &Con
         there.suspend_workspace(name, false).await?;
         return context.print.show(&before, |moved| told(moved, &address));
     }
+    if before.state == "deleted" {
+        let why = match &before.moved_to {
+            Some(to) => format!("{name} has moved to {to}"),
+            None => format!("{name} is deleted"),
+        };
+        let next = format!("bring it back first: chorus workspace resume {name}");
+        return Err(Failure::new(Code::Conflict, why).next(next));
+    }
     let was_active = before.state == "active";
     // Asked before anybody is kept out here.
     let at_other = |error: chorus_client::Error| {
