@@ -3,13 +3,13 @@
 mod moving;
 mod quota;
 
+use chorus_client::Client;
+use chorus_core::model::error::Code;
 use chorus_wire::rest::workspaces::{CreatedWorkspace, NewWorkspace, Workspace, WorkspaceList};
 use clap::Subcommand;
 
-use chorus_client::Client;
-
 use super::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::host::given;
 use crate::print::{date, table};
 
@@ -79,6 +79,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         }
         Args::Delete { name } => context.print.show(&client.delete_workspace(&name).await?, one),
     }
+}
+
+/// The one of this name.
+async fn named(client: &Client, name: &str) -> Result<Workspace> {
+    let found = all(client).await?.workspaces.into_iter().find(|one| one.name == name);
+    found.ok_or_else(|| {
+        let why = format!("this host has no workspace {name:?}");
+        Failure::new(Code::NotFound, why).next("which there are: chorus workspace list")
+    })
 }
 
 pub(super) async fn all(client: &Client) -> Result<WorkspaceList> {

@@ -235,6 +235,7 @@ impl Workspaces {
 
     /// Lets everybody in again who was in before.
     pub(crate) async fn resume(&self, name: &str) -> Result<Told, Refusal> {
+        let _alone = self.changing.lock().await;
         let mut entry = self.entry(name).await?;
         self.must_be_there(&entry)?;
         if entry.state != State::Active {

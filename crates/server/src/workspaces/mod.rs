@@ -124,6 +124,8 @@ pub(crate) struct Workspaces {
     opening: Semaphore,
     /// Held while a copy of one is made or taken in: each reads and writes all of it.
     moving: tokio::sync::Mutex<()>,
+    /// Held while one is resumed, or let go to another host: never both.
+    changing: tokio::sync::Mutex<()>,
     /// Suspended ones of which a copy was given out, and that were not resumed since.
     copied: Mutex<HashSet<WorkspaceName>>,
     stopping: AtomicBool,
@@ -164,6 +166,7 @@ impl Workspaces {
             keys: Mutex::default(),
             opening: Semaphore::new(OPENING),
             moving: tokio::sync::Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
             copied: Mutex::default(),
             stopping: AtomicBool::new(false),
         }

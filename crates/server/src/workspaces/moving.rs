@@ -32,6 +32,7 @@ impl Workspaces {
         self.must_be_files()?;
         let entry = self.must_be_suspended(name).await?;
         let _alone = self.moving.lock().await;
+        self.copied().insert(entry.name.clone());
         let (folder, now) = (self.catalog.folder(&entry), self.clock.now());
         let to = beside(&folder, "outgoing");
         let objects = objects::of(&self.objects);
@@ -43,9 +44,7 @@ impl Workspaces {
             opened
         });
         let file = made.await.map_err(|_| failed("making the copy broke off"))??;
-        // Nothing was written since: it would have been resumed for that.
-        self.must_be_suspended(name).await?;
-        self.copied().insert(entry.name.clone());
+        self.must_be_as_copied(&entry)?;
         Ok((self.told(entry), file))
     }
 
@@ -101,14 +100,10 @@ impl Workspaces {
 
     /// Lets a suspended workspace go that is at another address from here on. Until its grace is over, it can be resumed.
     pub(crate) async fn moved_to(self: &Arc<Self>, name: &str, to: &str) -> Result<Told, Refusal> {
+        let _alone = self.changing.lock().await;
         let mut entry = self.must_be_suspended(name).await?;
-        if !self.copied().remove(&entry.name) {
-            let why = format!(
-                "the workspace {name} may have changed since its copy was taken; take another one: run \
-                 `chorus workspace move` again"
-            );
-            return Err(Refusal::new(Code::Conflict, why));
-        }
+        self.must_be_as_copied(&entry)?;
+        self.copied().remove(&entry.name);
         let grace = i64::try_from(self.keeping.grace.as_millis()).unwrap_or(i64::MAX);
         entry.state = State::Deleted;
         entry.removal_at = Some(self.clock.now().plus(grace));
@@ -116,6 +111,19 @@ impl Workspaces {
         self.set_state(&entry).await?;
         tracing::info!(workspace = name, to, "a workspace has moved");
         self.told_of(name).await
+    }
+
+    /// Whoever writes in it resumes it first, and it is not taken for copied any more.
+    fn must_be_as_copied(&self, entry: &Entry) -> Result<(), Refusal> {
+        if self.copied().contains(&entry.name) {
+            return Ok(());
+        }
+        let why = format!(
+            "the workspace {} may have changed since its copy was taken; take another one: run `chorus workspace move` \
+             again",
+            entry.name
+        );
+        Err(Refusal::new(Code::Conflict, why))
     }
 
     pub(super) fn copied(&self) -> MutexGuard<'_, HashSet<WorkspaceName>> {

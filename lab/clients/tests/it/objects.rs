@@ -1,10 +1,9 @@
 //! Files in a real object store: SeaweedFS, which speaks S3.
 
+use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-use std::{fs, thread};
 
 use chorus_clients::kit::Kit;
 use serde_json::json;
@@ -74,14 +73,10 @@ impl Store {
         weed.env("WEED_MASTER_VOLUME_GROWTH_COPY_1", "1").current_dir(at);
         weed.stdout(Stdio::null()).stderr(fs::File::create(at.join("log")).unwrap());
         self.server = Some(weed.spawn().unwrap());
-        for _ in 0..300 {
-            // The bucket is there, or was made now.
-            if [200, 409].contains(&self.ask("PUT", "/files").0) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-        panic!("{}", fs::read_to_string(at.join("log")).unwrap());
+        // The bucket is there, or was made now.
+        chorus_testing::eventually_blocking("the store answers", || {
+            [200, 409].contains(&self.ask("PUT", "/files").0)
+        });
     }
 
     fn kill(&mut self) {

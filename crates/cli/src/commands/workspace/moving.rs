@@ -23,13 +23,7 @@ pub(super) async fn run(name: &str, to: &str, token: Option<&str>, context: &Con
     if here.base_url().trim_end_matches('/') == there.base_url().trim_end_matches('/') {
         return Err(Failure::usage(format!("{name} is at {to} already")));
     }
-    let found = super::all(&here).await?.workspaces.into_iter().find(|one| one.name == name);
-    let Some(before) = found else {
-        let why = format!("this host has no workspace {name:?}");
-        return Err(
-            Failure::new(Code::NotFound, why).next("which there are: chorus workspace list")
-        );
-    };
+    let before = super::named(&here, name).await?;
     if before.moved_to.as_deref() == Some(&*address) {
         // It was let go before, and nobody may have been let in there.
         there.suspend_workspace(name, false).await?;

@@ -1,10 +1,9 @@
 //! `chorus workspace quota`.
 
-use chorus_core::model::error::Code;
 use chorus_wire::rest::workspaces::WorkspaceQuota;
 
 use crate::commands::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::print::table;
 
 /// What is not named stays as it is.
@@ -41,13 +40,7 @@ fn number(text: &str) -> std::result::Result<Said, String> {
 
 pub(super) async fn run(name: &str, args: &Args, context: &Context) -> Result {
     let client = context.target.client()?;
-    let all = super::all(&client).await?.workspaces;
-    let Some(now) = all.into_iter().find(|one| one.name == name) else {
-        let why = format!("this host has no workspace {name:?}");
-        return Err(
-            Failure::new(Code::NotFound, why).next("which there are: chorus workspace list")
-        );
-    };
+    let now = super::named(&client, name).await?;
     let before = now.quota.unwrap_or_default();
     let said = |said: Option<Said>, before: Option<u32>| said.map_or(before, |said| said.0);
     let quota = WorkspaceQuota {
