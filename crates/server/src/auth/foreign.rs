@@ -131,6 +131,11 @@ impl Trusted {
             let why = format!("tokens of this issuer are signed with one of {allowed}");
             return Err(unauthorized(why));
         }
+        if header.crit.is_some() {
+            let why =
+                "the token has an extension that must be understood (crit) and is not known here";
+            return Err(unauthorized(why));
+        }
         let key = self.keys.find(header.kid.as_deref(), header.alg, now).await?;
         let mut validation = Validation::new(header.alg);
         // Time is the host's own clock's, below.

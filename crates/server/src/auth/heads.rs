@@ -29,7 +29,7 @@ impl Auth {
 
     /// The key with which a signature of this host is checked.
     pub(crate) fn public_key(&self) -> [u8; 32] {
-        self.keys.load().signer().verifying_key().to_bytes()
+        self.keys.load().signer().public()
     }
 }
 

@@ -6,7 +6,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{Timestamp, Uid};
 use chorus_wire::registry::{CardSignature, KeySet, PublicKey};
-use ed25519_dalek::Signer;
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::{Algorithm, Header};
 use serde::Serialize;
@@ -93,7 +92,7 @@ impl Auth {
         });
         let protected = BASE64.encode(header.to_string());
         let signed = format!("{protected}.{}", BASE64.encode(card));
-        let signature = BASE64.encode(keys.signer().sign(signed.as_bytes()).to_bytes());
+        let signature = BASE64.encode(keys.signer().sign(signed.as_bytes()));
         CardSignature { protected, signature }
     }
 

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, PublicKeyUse};
@@ -73,7 +75,8 @@ impl Published {
         if stated.is_some_and(|stated| stated != format!("{algorithm:?}")) {
             return Err(unauthorized("the token's key is for another algorithm"));
         }
-        DecodingKey::from_jwk(key)
+        let key = without_leading_zeros(key.clone());
+        DecodingKey::from_jwk(&key)
             .map(Arc::new)
             .map_err(|e| unauthorized(format!("the token's key cannot be used: {e}")))
     }
@@ -114,6 +117,17 @@ impl Known {
             (None, _) => None,
         }
     }
+}
+
+/// Some issuers write the modulus of RSA with zero bytes before it, which RFC 7518 does without.
+fn without_leading_zeros(mut key: Jwk) -> Jwk {
+    if let AlgorithmParameters::RSA(rsa) = &mut key.algorithm
+        && let Ok(modulus) = BASE64.decode(&rsa.n)
+    {
+        let zeros = modulus.iter().take_while(|byte| **byte == 0).count();
+        rsa.n = BASE64.encode(&modulus[zeros..]);
+    }
+    key
 }
 
 /// A key for signatures, of a kind that is known, whose other half is secret.

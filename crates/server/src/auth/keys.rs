@@ -14,12 +14,11 @@ use std::sync::Arc;
 use std::{fmt, fs};
 
 use chorus_core::model::ids::Timestamp;
-use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};
 use jsonwebtoken::{DecodingKey, EncodingKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::signing_key::SigningKey;
 
 /// Why the keys cannot be had.
 #[derive(Debug)]
@@ -175,15 +174,13 @@ impl Keys {
         let pem = match there(&path)? {
             Some(pem) => pem,
             None => {
-                let key = random().map(|bytes| SigningKey::from_bytes(&bytes));
-                let pem =
-                    key.and_then(|key| pem(&key)).map_err(|e| failed(&path, e.to_string()))?;
+                let seed = random().map_err(|e| failed(&path, e.to_string()))?;
+                let pem = SigningKey::of(seed).to_pem().into_bytes();
                 new.push((path.clone(), pem.clone()));
                 pem
             }
         };
-        let pem = String::from_utf8(pem).map_err(|e| failed(&path, e.to_string()))?;
-        let key = SigningKey::from_pkcs8_pem(&pem).map_err(|e| failed(&path, e.to_string()))?;
+        let key = SigningKey::from_pem(&pem).map_err(|why| failed(&path, why))?;
 
         let path = folder.join(TURN);
         let bytes = match there(&path)? {
@@ -206,7 +203,7 @@ impl Keys {
             }
             None => Vec::new(),
         };
-        let keys = Self::of(key, turn, data, retired, folder)?;
+        let keys = Self::of(key, turn, data, retired, folder);
         Ok(Unkept { keys, new })
     }
 
@@ -216,13 +213,12 @@ impl Keys {
         data: [u8; 32],
         retired: Vec<Retired>,
         folder: &Path,
-    ) -> Result<Self, KeysError> {
-        let der = signer.to_pkcs8_der().map_err(|e| failed(folder, e.to_string()))?;
-        let public = signer.verifying_key();
-        Ok(Self {
-            signing: EncodingKey::from_ed_der(der.as_bytes()),
-            verifying: DecodingKey::from_ed_der(public.as_bytes()),
-            kid: hex(&Sha256::digest(public.as_bytes())[..8]).into(),
+    ) -> Self {
+        let public = signer.public();
+        Self {
+            signing: EncodingKey::from_ed_der(&signer.to_der()),
+            verifying: DecodingKey::from_ed_der(&public),
+            kid: hex(&Sha256::digest(public)[..8]).into(),
             retired,
             folder: folder.to_owned(),
             turn,
@@ -231,7 +227,7 @@ impl Keys {
             epoch: 1,
             data,
             signer,
-        })
+        }
     }
 
     /// With other keys for tokens and turns. Tokens of the present one are looked at until `until`; turns of the present
@@ -239,18 +235,18 @@ impl Keys {
     pub(crate) fn rotated(&self, until: Timestamp, now: Timestamp) -> Result<Rotation, KeysError> {
         let path = self.folder.join(SIGNING);
         let why = |e: io::Error| failed(&path, e.to_string());
-        let signer = SigningKey::from_bytes(&random().map_err(why)?);
+        let signer = SigningKey::of(random().map_err(why)?);
         let turn = random().map_err(why)?;
-        let signing = pem(&signer).map_err(why)?;
+        let signing = signer.to_pem().into_bytes();
         let mut retired: Vec<_> =
             self.retired.iter().filter(|old| old.until() > now).cloned().collect();
         retired.push(Retired {
             kid: self.kid.to_string(),
-            key: hex(self.signer.verifying_key().as_bytes()),
+            key: hex(&self.signer.public()),
             until: until.0,
         });
         let json = serde_json::to_vec(&retired).map_err(|e| failed(&path, e.to_string()))?;
-        let keys = Self::of(signer, turn, self.data, retired, &self.folder)?;
+        let keys = Self::of(signer, turn, self.data, retired, &self.folder);
         Ok(Rotation { keys: keys.in_epoch(self.epoch), retired: json, signing })
     }
 
@@ -263,7 +259,7 @@ impl Keys {
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(b"chorus keys");
-        hasher.update(self.signer.verifying_key().as_bytes());
+        hasher.update(self.signer.public());
         hasher.update(self.kept_turn);
         if self.data != self.kept_turn {
             hasher.update(self.data);
@@ -275,7 +271,7 @@ impl Keys {
     pub(crate) fn peer_secret(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(b"chorus hosts");
-        hasher.update(self.signer.as_bytes());
+        hasher.update(self.signer.seed());
         hasher.update(self.kept_turn);
         hasher.finalize().into()
     }
@@ -326,11 +322,6 @@ fn there(path: &Path) -> Result<Option<Vec<u8>>, KeysError> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(failed(path, e.to_string())),
     }
-}
-
-fn pem(key: &SigningKey) -> io::Result<Vec<u8>> {
-    let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(io::Error::other)?;
-    Ok(pem.as_bytes().to_vec())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -15,6 +15,7 @@ mod keys;
 mod leased;
 mod oidc;
 mod signin;
+pub(crate) mod signing_key;
 mod stated;
 mod token;
 mod ttl;

@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::EncodePrivateKey;
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls13_signature_with_raw_key};
@@ -22,6 +20,8 @@ use rustls::{
     SignatureScheme,
 };
 
+use crate::auth::signing_key::SigningKey;
+
 /// Both ends of a connection between two hosts with the same keys.
 #[derive(Clone)]
 pub(crate) struct Identity {
@@ -33,9 +33,7 @@ impl Identity {
     /// `secret` is known to all hosts of the deployment, and to nobody else.
     pub(crate) fn of(secret: [u8; 32]) -> Result<Self, Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let der = SigningKey::from_bytes(&secret).to_pkcs8_der();
-        let der = der.map_err(|why| Error::General(why.to_string()))?;
-        let key = PrivatePkcs8KeyDer::from(der.as_bytes().to_vec());
+        let key = PrivatePkcs8KeyDer::from(SigningKey::of(secret).to_der());
         let key = aws_lc_rs::sign::any_eddsa_type(&key)?;
         let public = key.public_key().ok_or(Error::General("a key without its half".to_owned()))?;
         let raw = CertificateDer::from(public.as_ref().to_vec());

@@ -28,10 +28,21 @@ section! {
         if bucket.is_some_and(|bucket| bucket.is_empty() || bucket.starts_with('/')) {
             wrong.push(("store", "is no s3://BUCKET/PREFIX".to_owned()));
         }
-        let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         if files.endpoint.as_deref().is_some_and(|url| !is_web(url)) {
-            wrong.push(("endpoint", "begins with https:// or http://".to_owned()));
+            let why = "is no address such as https://minio.example:9000; a name with other letters than ASCII is \
+                       written as xn--…";
+            wrong.push(("endpoint", why.to_owned()));
         }
         wrong
     };
+}
+
+/// Whether requests can be made to it: a URL to HTTP's own parser too.
+fn is_web(url: &str) -> bool {
+    let read = url.parse::<axum::http::Uri>();
+    let whole = read.is_ok_and(|url| {
+        matches!(url.scheme_str(), Some("http" | "https"))
+            && url.host().is_some_and(|h| !h.is_empty())
+    });
+    whole && url::Url::parse(url).is_ok()
 }

@@ -13,13 +13,13 @@ mod lines;
 use std::path::Path;
 
 pub(crate) use archive::{Stretch, Unwritten, archive};
-use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 pub use error::Wrong;
 pub use export::{Exported, export};
 pub use import::{Imported, import};
 pub use lines::Counts;
 use sha2::{Digest, Sha256};
 
+use crate::auth::signing_key::{SigningKey, is_signed};
 use crate::auth::{Keys, KeysError};
 
 /// The form of the lines. A program refuses a newer one than it knows; the second came with bases, the
@@ -49,18 +49,16 @@ impl Signing {
     }
 
     fn key(&self) -> [u8; 32] {
-        self.0.verifying_key().to_bytes()
+        self.0.public()
     }
 
     fn sign(&self, header: &[u8], lines: &[u8; 32]) -> [u8; 64] {
-        self.0.sign(&signed(header, lines)).to_bytes()
+        self.0.sign(&signed(header, lines))
     }
 }
 
 fn verifies(key: &[u8; 32], header: &[u8], lines: &[u8; 32], signature: &[u8; 64]) -> bool {
-    let signature = Signature::from_bytes(signature);
-    let key = VerifyingKey::from_bytes(key);
-    key.is_ok_and(|key| key.verify_strict(&signed(header, lines), &signature).is_ok())
+    is_signed(key, &signed(header, lines), signature)
 }
 
 /// What the signature is over: which protocol, the header as it stands, and everything between.

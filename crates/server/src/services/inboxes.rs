@@ -2,6 +2,7 @@
 
 mod back;
 mod checks;
+mod public_key;
 mod receive;
 
 use std::sync::Arc;

@@ -11,9 +11,10 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::inbox::Inbox;
 use ipnet::IpNet;
-use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use jsonwebtoken::Validation;
 use serde_json::{Map, Value};
 
+use super::public_key::{PublicKey, has_private_key};
 use super::shown_id;
 use crate::auth::SKEW_MS;
 use crate::egress::{Secret as Signing, verify};
@@ -21,19 +22,6 @@ use crate::services::inboxes::InboxService;
 
 /// Longest token that is looked at, in bytes.
 const TOKEN_BYTES: usize = 8 * 1024;
-/// Algorithms of public keys: of a shared secret nobody is to make a key in PEM.
-const ALGORITHMS: [Algorithm; 9] = [
-    Algorithm::EdDSA,
-    Algorithm::ES256,
-    Algorithm::ES384,
-    Algorithm::RS256,
-    Algorithm::RS384,
-    Algorithm::RS512,
-    Algorithm::PS256,
-    Algorithm::PS384,
-    Algorithm::PS512,
-];
-
 /// Said of a secret that is nobody's, and of a delivery that does not show what it has to.
 pub(super) fn unknown() -> Refusal {
     let why = "this is no connection string, or its owner asks for more than it came with";
@@ -64,22 +52,15 @@ fn network(text: &str) -> Option<IpNet> {
 /// A public key that tokens can be verified with.
 pub(super) fn public_key(pem: Option<&str>) -> Result<Option<Arc<str>>, Refusal> {
     let Some(pem) = pem else { return Ok(None) };
-    if ALGORITHMS.iter().all(|algorithm| decoding_key(pem, *algorithm).is_none()) {
+    if has_private_key(pem) {
+        return Err(Refusal::invalid("jwt_key is a public key; keep the private one to yourself"));
+    }
+    if PublicKey::read(pem).is_none_or(|key| !key.is_usable()) {
         return Err(Refusal::invalid(
-            "jwt_key is a public key in PEM: of Ed25519, of P-256 or P-384, or of RSA",
+            "jwt_key is a public key in PEM: of Ed25519, of P-256 or P-384, or of RSA with 2048 to 8192 bits",
         ));
     }
     Ok(Some(pem.into()))
-}
-
-fn decoding_key(pem: &str, algorithm: Algorithm) -> Option<DecodingKey> {
-    let read = match algorithm {
-        Algorithm::EdDSA => DecodingKey::from_ed_pem,
-        Algorithm::ES256 | Algorithm::ES384 => DecodingKey::from_ec_pem,
-        Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512 => return None,
-        _ => DecodingKey::from_rsa_pem,
-    };
-    read(pem.as_bytes()).ok()
 }
 
 impl InboxService {
@@ -140,8 +121,9 @@ fn is_token(headers: &HeaderMap, pem: &str, audience: &str, now: Timestamp) -> b
         return false;
     }
     let Ok(head) = jsonwebtoken::decode_header(token) else { return false };
-    let known = ALGORITHMS.contains(&head.alg);
-    let Some(key) = decoding_key(pem, head.alg).filter(|_| known) else { return false };
+    // An extension that must be understood (RFC 7515 section 4.1.11) is one that is not known here.
+    let key = PublicKey::read(pem).filter(|_| head.crit.is_none());
+    let Some(key) = key.and_then(|key| key.decoding(head.alg)) else { return false };
     let mut validation = Validation::new(head.alg);
     // Time is the host's own clock's, below.
     validation.validate_exp = false;

@@ -263,19 +263,17 @@ async fn signed_inbox_takes_valid_signatures_only() {
 // covers: WHK-67
 #[tokio::test]
 async fn token_inbox_takes_its_own_tokens_only() {
-    use ed25519_dalek::SigningKey;
-    use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-    use ed25519_dalek::pkcs8::{EncodePrivateKey, EncodePublicKey};
     use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+    use rcgen::{KeyPair, PKCS_ED25519};
 
     let host = TestHost::open().await;
-    let (key, stranger) = (SigningKey::from_bytes(&[1; 32]), SigningKey::from_bytes(&[2; 32]));
-    let pem = key.verifying_key().to_public_key_pem(LineEnding::LF).unwrap();
+    let drawn = || KeyPair::generate_for(&PKCS_ED25519).unwrap();
+    let (key, stranger) = (drawn(), drawn());
+    let pem = key.public_key_pem();
     let (path, id) = with_inbox(&host, json!({"jwt_key": pem})).await;
     let now = START.0 / 1_000;
-    let send = async |key: &SigningKey, claims: Value| {
-        let der = key.to_pkcs8_der().unwrap();
-        let signer = EncodingKey::from_ed_der(der.as_bytes());
+    let send = async |key: &KeyPair, claims: Value| {
+        let signer = EncodingKey::from_ed_der(key.serialized_der());
         let token = encode(&Header::new(Algorithm::EdDSA), &claims, &signer).unwrap();
         let request = host.request(Method::POST, &path).bearer_auth(token);
         TestHost::answer(request.json(&minimal(CALLBACK))).await.status
@@ -288,6 +286,12 @@ async fn token_inbox_takes_its_own_tokens_only() {
     assert_eq!(send(&key, json!({"aud": id})).await, 401, "one that never ends");
     assert_eq!(send(&key, json!({"aud": id, "exp": now - 60})).await, 401);
     assert_eq!(send(&key, json!({"aud": id, "exp": now + 60, "nbf": now + 30})).await, 401);
+    let mut extended = Header::new(Algorithm::EdDSA);
+    extended.crit = Some(vec!["b64".to_owned()]);
+    let signer = EncodingKey::from_ed_der(key.serialized_der());
+    let token = encode(&extended, &good, &signer).unwrap();
+    let request = host.request(Method::POST, &path).bearer_auth(token).json(&minimal(CALLBACK));
+    assert_eq!(TestHost::answer(request).await.status, 401, "an extension that must be understood");
     // A key that is public signs nothing: a token by its text as a shared secret is none.
     let hmac = EncodingKey::from_secret(pem.as_bytes());
     let forged = encode(&Header::new(Algorithm::HS256), &good, &hmac).unwrap();
@@ -295,8 +299,10 @@ async fn token_inbox_takes_its_own_tokens_only() {
     assert_eq!(TestHost::answer(request).await.status, 401);
     assert_eq!(send(&key, good).await, 200);
     let (op, all) = (host.operator(), "/v1/inboxes");
-    let bad = json!({"agent": "bot", "jwt_key": "-----BEGIN PUBLIC KEY-----"});
-    assert_eq!(host.post(&op, all, bad).await.refused(400), "VALIDATION_ERROR");
+    for bad in ["-----BEGIN PUBLIC KEY-----", &format!("{pem}{}", key.serialize_pem())] {
+        let bad = json!({"agent": "bot", "jwt_key": bad});
+        assert_eq!(host.post(&op, all, bad).await.refused(400), "VALIDATION_ERROR");
+    }
 }
 
 // covers: WHK-61
