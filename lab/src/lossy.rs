@@ -17,11 +17,34 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::Arc;
 
 use rusqlite::ffi;
 
+use chorus_store::db::SyncLog;
+use chorus_store::sqlite::Vfs;
 pub use disk::Disk;
 use disk::Gone;
+
+/// A layer that SQLite knows.
+#[derive(Debug)]
+pub struct Lossy {
+    name: String,
+    pub disk: &'static Disk,
+}
+
+impl Vfs for Lossy {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sync_of(&self, file: PathBuf) -> SyncLog {
+        let (disk, generation) = (self.disk, self.disk.generation());
+        Box::new(move || {
+            disk.sync(generation, &file).map_err(|Gone| io::Error::other("the power is off"))
+        })
+    }
+}
 
 /// What the layer keeps beside its disk: the system's own layer.
 struct Layer {
@@ -41,7 +64,8 @@ struct Handle {
 }
 
 /// Makes a disk known to SQLite under `name`. It stays for the life of the process.
-pub fn register(name: &str, seed: u64) -> io::Result<&'static Disk> {
+pub fn register(name: &str, seed: u64) -> io::Result<Arc<Lossy>> {
+    let known = name.to_owned();
     let name = CString::new(name).map_err(|_| io::Error::other("a name has no zero byte"))?;
     // SAFETY: SQLite's own layer is static; the copy and all it points to are leaked.
     unsafe {
@@ -63,7 +87,7 @@ pub fn register(name: &str, seed: u64) -> io::Result<&'static Disk> {
         if ffi::sqlite3_vfs_register(Box::leak(Box::new(vfs)), 0) != ffi::SQLITE_OK {
             return Err(io::Error::other("SQLite did not take the file layer"));
         }
-        Ok(&layer.disk)
+        Ok(Arc::new(Lossy { name: known, disk: &layer.disk }))
     }
 }
 

@@ -27,6 +27,7 @@ pub mod cpu_time;
 mod damage;
 mod digest;
 mod directory;
+mod durable;
 mod endpoint;
 mod event;
 mod inbox;

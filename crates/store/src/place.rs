@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::db::{Db, Result};
 use crate::postgres::{Address, Postgres};
 use crate::schema::{self, Schema};
-use crate::sqlite::{Folder, Sqlite, header};
+use crate::sqlite::{Folder, Sqlite, Vfs, header};
 
 /// A file in a data folder, or a database on a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Place {
     Folder {
         data: PathBuf,
-        /// The registered name of a SQLite VFS other than the system's. For tests.
-        vfs: Option<String>,
+        /// For tests.
+        vfs: Option<Arc<dyn Vfs>>,
     },
     Postgres(Arc<Address>),
 }
@@ -39,7 +39,7 @@ impl Place {
                 let file = Folder::database_in(data);
                 match header::is_at_rest(&file) && Folder::is_read_only(data) {
                     true => Box::new(Sqlite::immutable(&file)?),
-                    false => Box::new(Sqlite::reader(&file, vfs.as_deref())?),
+                    false => Box::new(Sqlite::reader(&file, vfs.as_ref())?),
                 }
             }
             Self::Postgres(address) => Box::new(Postgres::reader(address)?),

@@ -17,6 +17,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::connections::Connections;
 use crate::damage::Damage;
 use crate::db::{Db, Error, Sync};
+use crate::durable::Durable;
 use crate::facts::Stored;
 use crate::membership::{self, Epoch};
 use crate::newest::{self, Newest};
@@ -25,7 +26,7 @@ use crate::postgres::{Address, Postgres};
 use crate::reader::{Pool, Readers};
 use crate::repair::{self, Repair};
 use crate::schema::Mismatch;
-use crate::sqlite::{Folder, Sqlite, header};
+use crate::sqlite::{Folder, Sqlite, Vfs, header};
 use crate::stamps::Stamps;
 use crate::writer::{self, Sink, Writer};
 use crate::{Place, Tenant, audit, conversation, directory, families, schema};
@@ -69,8 +70,8 @@ pub struct Options {
     /// The retention period of conversations that set none.
     pub keep: Keep,
     pub clock: Arc<dyn Clock>,
-    /// The registered name of a SQLite VFS other than the system's. For tests.
-    pub vfs: Option<String>,
+    /// For tests.
+    pub vfs: Option<Arc<dyn Vfs>>,
 }
 
 impl Options {
@@ -216,7 +217,7 @@ impl Opened {
                                chorus.db-wal, or restore a backup into another folder";
                     return Err(database(Error::corrupt(why)));
                 }
-                let db = Sqlite::writer(&file, options.vfs.as_deref(), options.sync);
+                let db = Sqlite::writer(&file, options.vfs.as_ref(), options.sync);
                 let db = db.map_err(database)?;
                 migrate(&db)?;
                 Box::new(db)
@@ -305,7 +306,9 @@ impl Store {
             Some(shared) => shared.readers.clone(),
             None => Arc::new(Pool::new(place.clone())),
         };
-        let readers = Readers::new(pool, tenant.key, stamps.clone(), damage.clone());
+        let durable = Arc::new(Durable::default());
+        let readers =
+            Readers::new(pool, tenant.key, stamps.clone(), damage.clone(), durable.clone());
         let (workspace, damaged) =
             revive(&*db, &tenant, directory, &options, options.clock.now()).map_err(why)?;
         let audit = audit::head(&*db, tenant.key).map_err(why)?;
@@ -320,6 +323,10 @@ impl Store {
                 let extent = newest::extent(&*db, tenant.key).map_err(why)?;
                 extent.map(|extent| Newest::new(&options.data, tenant.uid, extent))
             }
+        };
+        let sync = match options.sync {
+            Sync::DangerousNormal => None,
+            Sync::Full | Sync::DangerousAnswerFirst => db.defer_sync().map_err(why)?,
         };
         let setup = writer::Setup {
             folder,
@@ -336,6 +343,8 @@ impl Store {
             stamps,
             damage,
             newest,
+            sync,
+            durable,
             full,
         };
         Ok((writer::start(setup).map_err(|error| why(Error::Engine(error.to_string())))?, readers))

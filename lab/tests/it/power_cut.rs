@@ -2,7 +2,6 @@
 //! and the test would see it if it were not.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +14,7 @@ use chorus_core::model::member::{MemberFields, MemberKind};
 use chorus_core::model::requests::Post;
 use chorus_core::model::seed::CommandSeed;
 use chorus_lab::lossy::{self, Disk};
-use chorus_store::{Line, ManualClock, Options, Page, Place, Start, Sync, Writer, doctor, open};
+use chorus_store::{Line, ManualClock, Options, Page, Start, Sync, Writer, doctor, open};
 
 /// Power cuts of one disk, on one folder that lives through all of them.
 const CUTS: u64 = 12;
@@ -59,10 +58,11 @@ struct Answered {
 /// Says how many posts were answered, all of which are there; or what is wrong.
 fn live_through(seed: u64, sync: Sync) -> Result<usize, String> {
     let name = format!("lossy-{sync:?}-{seed}");
-    let disk = lossy::register(&name, seed).unwrap();
+    let lossy = lossy::register(&name, seed).unwrap();
+    let disk = lossy.disk;
     let folder = tempfile::tempdir().unwrap();
     let mut options = Options::new(folder.path(), Uid(1));
-    options.vfs = Some(name.clone());
+    options.vfs = Some(lossy.clone());
     options.sync = sync;
     let mut answered = Answered::default();
     let clock = Arc::new(ManualClock::new(Timestamp(1_000_000)));
@@ -87,7 +87,7 @@ fn live_through(seed: u64, sync: Sync) -> Result<usize, String> {
             life.writer.stop();
         }
         disk.power_on();
-        check(folder.path(), &name, &options, &answered)?;
+        check(&options, &answered)?;
     }
     Ok(answered.events.len())
 }
@@ -186,7 +186,7 @@ fn post(room: Uid, n: u64) -> Post {
 }
 
 /// Everything answered is there, once and unchanged, and the doctor finds nothing.
-fn check(folder: &Path, vfs: &str, options: &Options, answered: &Answered) -> Result<(), String> {
+fn check(options: &Options, answered: &Answered) -> Result<(), String> {
     let (writer, readers) =
         open(options.clone()).map_err(|e| e.to_string())?.start(Box::new(drop)).unwrap();
     let mut found = Vec::new();
@@ -215,8 +215,7 @@ fn check(folder: &Path, vfs: &str, options: &Options, answered: &Answered) -> Re
             other => return Err(format!("event {} is there as {other:?}", event.seq)),
         }
     }
-    let place = Place::Folder { data: folder.to_owned(), vfs: Some(vfs.to_owned()) };
-    let report = doctor(&place).map_err(|e| e.to_string())?;
+    let report = doctor(&options.place()).map_err(|e| e.to_string())?;
     match report.problems.first() {
         Some(problem) => Err(problem.to_string()),
         None => Ok(()),

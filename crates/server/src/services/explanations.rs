@@ -13,6 +13,7 @@ use chorus_core::state::directory::Directory;
 use chorus_store::Readers;
 use chorus_wire::rest::attention::Why;
 
+use super::answered::unseen;
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::reads::{Reads, is_shown};
@@ -50,7 +51,8 @@ impl ExplanationService {
         let thread = found.entry.thread.clone();
         let newest = found.state.latest;
         let (conversation, event) = (found.entry.conversation, found.entry.event);
-        let head = self.reads.place(caller, conversation.uid).await.map_err(|_| unknown())?.head;
+        let place = self.reads.place(caller, conversation.uid).await;
+        let head = place.map_err(|why| unseen(why, unknown()))?.head;
         let at = EventRef { conversation: event.conversation, seq: event.seq };
         let standing = match self.commands.submit(caller.by, queries::Standing { event: uid }).await
         {

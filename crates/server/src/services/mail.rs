@@ -16,6 +16,7 @@ use chorus_wire::attention::entry::Entry;
 use chorus_wire::attention::initialize::Glyphs;
 use chorus_wire::attention::tools::{Events, ListEvents, ReadThread, ThreadWindow};
 
+use super::answered::unseen;
 use super::commands::Commands;
 use super::deliveries::DeliveryService;
 use super::messages::MessageService;
@@ -131,7 +132,11 @@ impl MailService {
                 let unknown = || Refusal::not_found("thread");
                 let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
                 let (home, thread) = found.ok_or_else(unknown)?;
-                let place = self.reads.place(caller, home.uid).await.map_err(|_| unknown())?;
+                let place = self
+                    .reads
+                    .place(caller, home.uid)
+                    .await
+                    .map_err(|why| unseen(why, unknown()))?;
                 if conversation.is_some_and(|c| ids::conversation(c).ok() != Some(home.uid)) {
                     return Err(unknown());
                 }

@@ -16,6 +16,7 @@ use chorus_store::Readers;
 use chorus_wire::rest::messages::{ListMessages, Message, MessagePatch, Messages};
 use tails::Tails;
 
+use super::answered::unseen;
 use super::assets::AssetService;
 use super::clock::HostClock;
 use super::commands::Commands;
@@ -135,7 +136,8 @@ impl MessageService {
                 return Err(reads::explain(self.readers.clone(), unknown).await);
             }
         };
-        self.reads.place(caller, shown.conversation.uid).await.map_err(|_| unknown())?;
+        let place = self.reads.place(caller, shown.conversation.uid).await;
+        place.map_err(|why| unseen(why, unknown()))?;
         Ok(shown)
     }
 }

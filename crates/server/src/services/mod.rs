@@ -5,6 +5,7 @@
 //! ids, content, and what a token may be used for.
 
 pub(crate) mod alike;
+mod answered;
 mod id_generator;
 mod idempotency;
 mod ids;

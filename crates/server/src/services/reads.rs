@@ -18,7 +18,7 @@ use chorus_store::{Line, Readers, StoredEntry};
 use hashlink::LruCache;
 
 use super::clock::HostClock;
-use super::ids;
+use super::{answered, ids};
 use crate::auth::Caller;
 use crate::dispatch::channel_count::ChannelCount;
 use crate::view::messages::Shown;
@@ -95,23 +95,27 @@ impl Reads {
         &self,
         read: impl FnOnce(&Readers) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let readers = self.readers.clone();
-        let done = tokio::task::spawn_blocking(move || read(&readers)).await;
-        match done {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(why)) => {
-                tracing::error!(%why, "a read failed");
-                Err(match why {
-                    // Reading it again helps nobody; whoever runs the host must know what it is.
-                    Error::Corrupt(_) => Refusal::new(Code::Unavailable, why.to_string()),
-                    _ => Refusal::new(Code::Unavailable, "the store cannot be read now; try again"),
-                })
+        let readers = self.readers.together();
+        let waits_later = answered::waits_later();
+        let read = move || {
+            let value = read(&readers)?;
+            if !waits_later {
+                readers.settle()?;
             }
+            Ok(value)
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(value) => value.map_err(answered::unreadable),
             Err(why) => {
                 tracing::error!(%why, "a read panicked");
                 Err(Refusal::new(Code::Internal, "the host made a mistake while reading"))
             }
         }
+    }
+
+    /// Does the work of a request, and returns when all that it may have read is on disk.
+    pub(crate) async fn answered<T>(&self, work: impl Future<Output = T>) -> Result<T, Refusal> {
+        answered::answered(&self.readers, work).await
     }
 
     /// The conversation, when the caller may see it.

@@ -19,6 +19,7 @@ use chorus_wire::rest::threads::{ListThreads, NewThread, Thread, ThreadPatch, Th
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
+use super::answered::unseen;
 use super::commands::Commands;
 use super::ids;
 use super::reads::Reads;
@@ -168,7 +169,7 @@ impl ThreadService {
         let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
         let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
         let seen = self.reads.place(caller, conversation.uid).await;
-        seen.map_err(|_| Refusal::not_found("thread"))?;
+        seen.map_err(|why| unseen(why, Refusal::not_found("thread")))?;
         self.show_thread(&conversation, &thread).await
     }
 

@@ -191,14 +191,17 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     };
     let entered = entered.map_err(Refused::from);
     let mut response = match limited.and(checked).and(entered) {
-        Ok(_under_way) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-            Ok(response) => response,
-            Err(_) => Refused::from(Refusal::new(
-                Code::Internal,
-                "the host made a mistake; it is in its log under this request's id",
-            ))
-            .into_response(),
-        },
+        Ok(_under_way) => {
+            match AssertUnwindSafe(app.reads.answered(next.run(request))).catch_unwind().await {
+                Ok(Ok(response)) => response,
+                Ok(Err(refusal)) => Refused::from(refusal).into_response(),
+                Err(_) => Refused::from(Refusal::new(
+                    Code::Internal,
+                    "the host made a mistake; it is in its log under this request's id",
+                ))
+                .into_response(),
+            }
+        }
         Err(refused) => refused.into_response(),
     };
     // Whoever tries tokens is told of it no faster than this. Others at the same address, with tokens that

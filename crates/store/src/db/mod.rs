@@ -14,7 +14,7 @@ mod value;
 use std::path::Path;
 
 pub use error::{Error, Result};
-pub use sync::Sync;
+pub use sync::{Sync, SyncLog};
 pub use table::{RowChange, Table};
 pub use value::{Row, Value};
 
@@ -51,7 +51,10 @@ pub trait Db: Send {
     fn begin(&self) -> Result<()>;
     /// Begins a read-only transaction with a consistent snapshot, to be ended by [`Db::rollback`].
     fn begin_reading(&self) -> Result<()>;
-    /// The data is on disk when this returns. After a failure other than [`Error::Refused`], `Full`
+    /// From now on, a commit returns before its data is on disk, and what this returns puts there what was committed
+    /// until it is called. None for an engine that does not tell the two apart.
+    fn defer_sync(&self) -> Result<Option<SyncLog>>;
+    /// The data is on disk when this returns, unless that was deferred. After a failure other than [`Error::Refused`], `Full`
     /// and `Fenced` the outcome is unknown, so a commit is never retried.
     fn commit(&self) -> Result<()>;
     /// Whether the connection is lost and [`Db::recover`] must be called.

@@ -12,3 +12,6 @@ pub enum Sync {
     /// Answered before the commit, to show that the tests would detect it.
     DangerousAnswerFirst,
 }
+
+/// Puts on disk what was committed; called on any thread. After a failure it is unknown what is there.
+pub type SyncLog = Box<dyn FnMut() -> std::io::Result<()> + Send>;

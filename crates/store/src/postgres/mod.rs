@@ -37,7 +37,7 @@ use link::{Dialing, Link, MOMENT, STATEMENT, Typed, Use};
 pub use shared::SharedLinks;
 pub(crate) use thread::wait;
 
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, SyncLog, Table, Value};
 
 /// One connection to the database.
 pub struct Postgres {
@@ -291,6 +291,10 @@ impl Db for Postgres {
 
     fn begin_reading(&self) -> Result<()> {
         self.want(READING)
+    }
+
+    fn defer_sync(&self) -> Result<Option<SyncLog>> {
+        Ok(None)
     }
 
     fn commit(&self) -> Result<()> {

@@ -41,6 +41,7 @@ pub use trail::Trace;
 use crate::audit::{self, AuditHead, AuditPlace};
 use crate::damage::Damage;
 use crate::db::{Db, Result};
+use crate::durable::Durable;
 use crate::stamps::Stamps;
 use crate::unread::{self, Unread};
 use crate::{
@@ -55,6 +56,9 @@ pub struct Readers {
     workspace: i64,
     stamps: Arc<Stamps>,
     damage: Arc<Damage>,
+    durable: Arc<Durable>,
+    /// What a read gives is on disk.
+    waits: bool,
 }
 
 impl Readers {
@@ -63,8 +67,9 @@ impl Readers {
         workspace: i64,
         stamps: Arc<Stamps>,
         damage: Arc<Damage>,
+        durable: Arc<Durable>,
     ) -> Self {
-        Self { pool, workspace, stamps, damage }
+        Self { pool, workspace, stamps, damage, durable, waits: true }
     }
 
     pub(crate) fn damage(&self) -> &Damage {
@@ -79,7 +84,27 @@ impl Readers {
     }
 
     pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn Db, i64) -> Result<T>) -> Result<T> {
-        self.pool.read(|db| read(db, self.workspace))
+        let found = self.pool.read(|db| read(db, self.workspace))?;
+        if self.waits {
+            self.settle()?;
+        }
+        Ok(found)
+    }
+
+    /// The same for several reads of one answer: none of them waits, and [`Readers::settle`] has to be called before
+    /// anything of them is given away.
+    pub fn together(&self) -> Self {
+        Self { waits: false, ..self.clone() }
+    }
+
+    /// Waits until all that may have been read is on disk. An error if it never will be.
+    pub fn settle(&self) -> Result<()> {
+        self.durable.wait()
+    }
+
+    /// Whether there is nothing to wait for.
+    pub fn is_settled(&self) -> bool {
+        self.durable.is_reached()
     }
 
     pub fn conversation(&self, uid: Uid) -> Result<Option<Arc<Conversation>>> {

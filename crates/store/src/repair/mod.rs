@@ -54,7 +54,7 @@ pub fn repair(place: &Place, data: &Path) -> Result<Vec<Repair>, OpenError> {
     let db: Box<dyn Db> = match place {
         Place::Folder { vfs, .. } => {
             let file = Folder::database_in(data);
-            Box::new(Sqlite::writer(&file, vfs.as_deref(), Sync::Full).map_err(database)?)
+            Box::new(Sqlite::writer(&file, vfs.as_ref(), Sync::Full).map_err(database)?)
         }
         Place::Postgres(address) => {
             Box::new(membership::writer(address, Sync::Full).map_err(database)?)

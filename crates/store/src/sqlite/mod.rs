@@ -1,15 +1,17 @@
 //! SQLite as an engine: one file, write-ahead log, every commit synced.
 //!
-//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was requested, so that a commit
-//! that returned is on disk. Checkpoints run between batches on the writer's own connection, never
+//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was requested or the sync is deferred
+//! ([`Db::defer_sync`]), so that a commit that returned is on disk. Checkpoints run between batches on the writer's own connection, never
 //! inside a commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3,
 //! "Engines").
 
 mod folder;
 pub(crate) mod header;
 mod remove;
+mod vfs;
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -20,8 +22,9 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::ffi::SQLITE_IOERR_WRITE;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+pub use vfs::Vfs;
 
-use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, TRACE, Table, Value};
+use crate::db::{Db, Error, Fate, Result, Row, RowChange, Sync, SyncLog, TRACE, Table, Value};
 
 /// Growth of the write-ahead log, in pages, after which it is checkpointed: when idle, and at the
 /// latest. Each checkpoint syncs the database, so under load it is worth waiting for more.
@@ -44,11 +47,12 @@ pub struct Sqlite {
     /// Pages in the write-ahead log after the last commit, and at the last checkpoint.
     pages: Arc<AtomicU32>,
     checkpointed: AtomicU32,
+    vfs: Option<Arc<dyn Vfs>>,
 }
 
 impl Sqlite {
     /// The only connection that writes; creates the file if it does not exist.
-    pub fn writer(file: &Path, vfs: Option<&str>, sync: Sync) -> Result<Self> {
+    pub fn writer(file: &Path, vfs: Option<&Arc<dyn Vfs>>, sync: Sync) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let this = Self::open(file, flags, vfs)?;
         let synchronous = match sync {
@@ -62,7 +66,7 @@ impl Sqlite {
     }
 
     /// A read-only connection.
-    pub fn reader(file: &Path, vfs: Option<&str>) -> Result<Self> {
+    pub fn reader(file: &Path, vfs: Option<&Arc<dyn Vfs>>) -> Result<Self> {
         Self::open(file, OpenFlags::SQLITE_OPEN_READ_ONLY, vfs)
     }
 
@@ -93,16 +97,21 @@ impl Sqlite {
         Self::open(Path::new(&name), flags, None)
     }
 
-    fn open(file: &Path, flags: OpenFlags, vfs: Option<&str>) -> Result<Self> {
+    fn open(file: &Path, flags: OpenFlags, vfs: Option<&Arc<dyn Vfs>>) -> Result<Self> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = match vfs {
-            Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs),
+            Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs.name()),
             None => Connection::open_with_flags(file, flags),
         };
         let connection = connection.map_err(engine)?;
         connection.busy_timeout(BUSY).map_err(engine)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Ok(Self { connection, pages: Arc::default(), checkpointed: AtomicU32::new(0) })
+        Ok(Self {
+            connection,
+            pages: Arc::default(),
+            checkpointed: AtomicU32::new(0),
+            vfs: vfs.cloned(),
+        })
     }
 
     /// Counts the pages of the write-ahead log. The hook also replaces SQLite's own checkpoint,
@@ -156,6 +165,27 @@ impl Db for Sqlite {
 
     fn begin_reading(&self) -> Result<()> {
         self.execute("BEGIN DEFERRED", &[]).map(drop)
+    }
+
+    fn defer_sync(&self) -> Result<Option<SyncLog>> {
+        let Some(file) = self.connection.path() else { return Ok(None) };
+        let log = PathBuf::from(format!("{file}-wal"));
+        // A commit then writes its frames and is visible. The log's first frame still syncs the log and its folder, and
+        // a checkpoint syncs the log before it copies anything.
+        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(engine)?;
+        Ok(Some(match &self.vfs {
+            Some(vfs) => vfs.sync_of(log),
+            None => {
+                let mut opened = None;
+                Box::new(move || {
+                    let log = match &mut opened {
+                        Some(log) => log,
+                        none => none.insert(File::open(&log)?),
+                    };
+                    log.sync_data()
+                })
+            }
+        }))
     }
 
     fn commit(&self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use chorus_core::model::audit::{Record, Weight};
 use chorus_core::model::ids::{ConversationKey, EventRef, Timestamp};
@@ -45,6 +46,8 @@ pub(super) struct Batch<'a> {
 pub(super) struct Trace {
     /// Whether a transaction is open.
     pub(super) began: bool,
+    /// Its commit, once that was begun: its number and when that was.
+    pub(super) commit: Option<(u64, Instant)>,
     pub(super) rooms: BTreeSet<ConversationKey>,
     pub(super) effects: Vec<Effect>,
     pub(super) loaded: usize,

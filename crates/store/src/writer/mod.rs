@@ -1,16 +1,17 @@
 //! The single writer of a workspace: takes commands, commits once per batch, and gives answers and
 //! effects.
 //!
-//! Invariant: a command is answered only after the commit of its changes, and effects are visible
-//! only after the answers. A refused command has written nothing. When a commit fails, its outcome
-//! is unknown: it is never retried, the writer accepts no more work, and [`Writer::health`] says
-//! why.
+//! Invariant: a command is answered only when the commit of its changes is on disk, and effects are
+//! visible only after the answers. A refused command has written nothing. When a commit or its sync
+//! fails, its outcome is unknown: it is never retried, the writer accepts no more work, and
+//! [`Writer::health`] says why.
 
 mod batch;
 mod cache;
 mod fair;
 mod job;
 mod orders;
+mod publish;
 mod queue;
 mod run;
 #[cfg(test)]
@@ -38,16 +39,17 @@ use run::Run;
 use crate::audit::AuditHead;
 use crate::clock::Clock;
 use crate::damage::Damage;
-use crate::db::{Db, Error};
+use crate::db::{Db, Error, SyncLog};
+use crate::durable::Durable;
 use crate::newest::Newest;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 
-/// Receives the answer of one command, on the writer's thread; must not block.
+/// Receives the answer of one command, on a thread of the writer; must not block.
 pub trait Reply<T>: FnOnce(Result<T, NotDone>) + Send + 'static {}
 impl<T, F: FnOnce(Result<T, NotDone>) + Send + 'static> Reply<T> for F {}
 
-/// Receives the effects of one batch, on the writer's thread; must not block.
+/// Receives the effects of one batch, on a thread of the writer; must not block.
 pub trait Sink: FnMut(Vec<Effect>) + Send + 'static {}
 impl<F: FnMut(Vec<Effect>) + Send + 'static> Sink for F {}
 
@@ -67,7 +69,7 @@ pub struct Stats {
     pub commits: u64,
     /// Time spent in commits, in microseconds.
     pub commit_us: u64,
-    /// Time that the writer's thread has had of a core, in microseconds.
+    /// Time that the writer's threads have had of a core, in microseconds.
     pub cpu_us: u64,
     /// Batches that were repeated command by command, because a statement failed or a decision
     /// panicked.
@@ -109,6 +111,8 @@ pub(crate) struct Counters {
     commits: AtomicU64,
     commit_us: AtomicU64,
     cpu_us: AtomicU64,
+    /// The same of the thread that publishes.
+    publisher_cpu_us: AtomicU64,
     split: AtomicU64,
     rooms: AtomicU64,
     /// When the writer has something to do next; `i64::MAX` if it has nothing.
@@ -139,6 +143,9 @@ pub(crate) struct Setup {
     pub(crate) damage: Arc<Damage>,
     /// None where no extent is recorded next to the database.
     pub(crate) newest: Option<Newest>,
+    /// Makes commits durable; none where that is done when they return, or never.
+    pub(crate) sync: Option<SyncLog>,
+    pub(crate) durable: Arc<Durable>,
     /// There is no space to write: the writer starts by waiting for some.
     pub(crate) full: bool,
 }
@@ -164,7 +171,7 @@ pub(crate) fn start(setup: Setup) -> std::io::Result<Writer> {
 }
 
 impl Writer {
-    /// Submits a command. `reply` is called once: on the writer's thread, or immediately if the
+    /// Submits a command. `reply` is called once: on a thread of the writer, or immediately if the
     /// writer accepts no work.
     pub fn submit<C: Command>(
         &self,
@@ -240,7 +247,7 @@ impl Writer {
             commands: read(&counters.commands),
             commits: read(&counters.commits),
             commit_us: read(&counters.commit_us),
-            cpu_us: read(&counters.cpu_us),
+            cpu_us: read(&counters.cpu_us) + read(&counters.publisher_cpu_us),
             split: read(&counters.split),
             rooms: read(&counters.rooms),
             waiting: self.shared.queue.len() as u64,

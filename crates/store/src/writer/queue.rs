@@ -37,11 +37,17 @@ struct State {
     jobs: Lines,
     /// The writer sleeps. Waking it costs a system call, so it is done only then.
     asleep: bool,
+    /// It waits for a sync alone: jobs do not wake it.
+    sleeps_on: bool,
     woken: bool,
     finishing: bool,
     closed: Option<String>,
     copy: Option<CopyOrder>,
     copying: bool,
+    /// A batch is being synced.
+    syncing: bool,
+    /// Why that failed.
+    sync_failed: Option<String>,
 }
 
 impl Queue {
@@ -65,7 +71,9 @@ impl Queue {
             return Err((job, Refusal::new(Code::RateLimited, why)));
         }
         state.jobs.push(job);
-        self.rouse(state);
+        if !state.sleeps_on {
+            self.rouse(state);
+        }
         Ok(())
     }
 
@@ -96,6 +104,58 @@ impl Queue {
         let mut taken = Vec::with_capacity(state.jobs.len().min(BATCH));
         fill(&mut taken, &mut state.jobs, if batching { BATCH } else { 1 });
         Next::Work(taken)
+    }
+
+    /// While the batch before is being synced: waits for jobs, and adds them to the next one. False when the sync has
+    /// ended or the batch is full.
+    pub(crate) fn take_more(&self, taken: &mut Vec<Job>) -> bool {
+        let before = taken.len();
+        let mut state = lock(&self.state);
+        if before >= BATCH {
+            return false;
+        }
+        while state.syncing && state.jobs.len() == 0 {
+            state.asleep = true;
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.asleep = false;
+        }
+        if state.syncing {
+            fill(taken, &mut state.jobs, BATCH);
+        }
+        taken.len() > before
+    }
+
+    /// Waits for the sync before, and says that another begins; not if that one failed.
+    pub(crate) fn begin_sync(&self) -> bool {
+        let mut state = self.when_synced();
+        let may = state.sync_failed.is_none();
+        state.syncing = may;
+        may
+    }
+
+    pub(crate) fn end_sync(&self, failed: Option<String>) {
+        let mut state = lock(&self.state);
+        state.syncing = false;
+        state.sync_failed = failed;
+        state.woken |= state.sync_failed.is_some();
+        self.rouse(state);
+    }
+
+    /// Waits for the sync, and says why it failed if it did.
+    pub(crate) fn until_synced(&self) -> Option<String> {
+        self.when_synced().sync_failed.clone()
+    }
+
+    fn when_synced(&self) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.state);
+        state.sleeps_on = state.syncing;
+        while state.syncing {
+            state.asleep = true;
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.asleep = false;
+        }
+        state.sleeps_on = false;
+        state
     }
 
     pub(crate) fn len(&self) -> usize {

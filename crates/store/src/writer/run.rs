@@ -27,13 +27,14 @@ pub(super) use space::no_space;
 use super::batch::{Batch, Ledger, TIMERS, Trace};
 use super::cache::Ages;
 use super::job::Job;
+use super::publish::{self, Publisher, Publishing};
 use super::queue::Next;
-use super::{Setup, Shared, Sink};
+use super::{Setup, Shared};
 use crate::clock::Clock;
 use crate::cpu_time;
 use crate::damage::Damage;
 use crate::db::{Db, Error};
-use crate::newest::Newest;
+use crate::durable::Durable;
 use crate::sqlite::Folder;
 use crate::stamps::Stamps;
 
@@ -56,13 +57,11 @@ pub(super) struct Run {
     tenant: i64,
     workspace: Workspace,
     clock: Arc<dyn Clock>,
-    sink: Box<dyn Sink>,
     batching: bool,
-    slower_sync: Duration,
     answer_first: bool,
     stamps: Arc<Stamps>,
     damage: Arc<Damage>,
-    newest: Option<Newest>,
+    durable: Arc<Durable>,
     ages: Ages,
     /// Dropped rooms that must be loaded again. Until then their timers do not fire.
     missing: BTreeSet<ConversationKey>,
@@ -84,6 +83,7 @@ pub(super) struct Run {
     /// What the current batch has touched, and the directory before it.
     trace: Trace,
     before: Arc<Directory>,
+    publishing: Publishing,
     /// Held until the connection is closed: fields are dropped in this order.
     folder: Arc<Folder>,
 }
@@ -94,6 +94,13 @@ struct Broken {
     why: String,
     /// The failure is not caused by a command; no work can be done for now.
     pause: Option<Hindrance>,
+}
+
+/// Whether a batch takes commands that arrive while it is decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Intake {
+    Open,
+    Closed,
 }
 
 /// What prevents all work.
@@ -120,7 +127,16 @@ enum Pause {
 
 impl Run {
     pub(super) fn new(setup: Setup, shared: Arc<Shared>) -> Self {
+        let publishing = Publishing::new(Publisher {
+            shared: shared.clone(),
+            sink: setup.sink,
+            sync: setup.sync,
+            durable: setup.durable.clone(),
+            newest: setup.newest,
+            slower_sync: setup.slower_sync,
+        });
         Self {
+            publishing,
             pause: setup.full.then(|| Pause::Full { tried: setup.clock.now() }),
             before: setup.workspace.directory().clone(),
             trace: Trace::default(),
@@ -129,13 +145,11 @@ impl Run {
             tenant: setup.tenant,
             workspace: setup.workspace,
             clock: setup.clock,
-            sink: setup.sink,
             batching: setup.batching,
-            slower_sync: setup.slower_sync,
             answer_first: setup.answer_first,
             stamps: setup.stamps,
             damage: setup.damage,
-            newest: setup.newest,
+            durable: setup.durable,
             ages: Ages::default(),
             missing: setup.damaged,
             resting: BTreeMap::new(),
@@ -161,6 +175,8 @@ impl Run {
             Err(_) => "the writer thread panicked; see the log above".to_owned(),
         };
         self.give_up();
+        // Whatever a reader may have seen and is not on disk yet will not be.
+        self.durable.fail();
         for job in shared.queue.close(why.clone()) {
             job.refuse(Refusal::new(Code::Unavailable, why.clone()));
         }
@@ -190,6 +206,7 @@ impl Run {
         self.workspace.store_open();
         self.ledger.closing = true;
         self.batch(Vec::new())?;
+        self.publishing.settle()?;
         match self.empty_log() {
             Err(Error::Full(_)) => Ok(()),
             other => other,
@@ -206,7 +223,7 @@ impl Run {
             }
             std::thread::sleep(LAST_WAIT);
         }
-        self.newest.iter().for_each(Newest::sync);
+        self.publishing.sync_newest();
         Ok(())
     }
 
@@ -218,7 +235,7 @@ impl Run {
         match self.scrub().and_then(|()| self.db.housekeep(idle)) {
             // The log was not checkpointed and is intact.
             Err(error @ Error::Full(_)) => self.mark_full(&error.to_string()),
-            Ok(true) => self.newest.iter().for_each(Newest::sync),
+            Ok(true) => self.publishing.sync_newest(),
             other => drop(other?),
         }
         if let Some(rooms) = self.ages.trim(&mut self.workspace) {
@@ -289,7 +306,7 @@ impl Run {
             self.fired_at = Some(Instant::now());
         }
         let mut jobs = jobs;
-        match self.decide(&mut jobs, TIMERS, now) {
+        match self.decide(&mut jobs, Intake::Open, TIMERS, now) {
             Ok(()) => self.finish(jobs),
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, jobs, &why),
             Err(broken) => self.one_by_one(jobs, &broken, now),
@@ -304,8 +321,15 @@ impl Run {
         self.workspace.next_due().is_some_and(|due| due <= now)
     }
 
-    /// Fires at most `timers` timers, decides the commands and writes; commits nothing.
-    fn decide(&mut self, jobs: &mut [Job], timers: usize, now: Timestamp) -> Result<(), Broken> {
+    /// Fires at most `timers` timers, decides the commands and writes; commits nothing. While the batch before is being
+    /// synced, this one stays open for what arrives: committed sooner it would only wait.
+    fn decide(
+        &mut self,
+        jobs: &mut Vec<Job>,
+        intake: Intake,
+        timers: usize,
+        now: Timestamp,
+    ) -> Result<(), Broken> {
         self.trace = Trace { now, ..Trace::default() };
         self.before = self.workspace.directory().clone();
         let mut batch = Batch {
@@ -318,11 +342,17 @@ impl Run {
             trace: &mut self.trace,
         };
         let (more_due, ledger) = (&mut self.more_due, &self.ledger);
+        let (queue, batching) = (&self.shared.queue, intake == Intake::Open && self.batching);
         let decided = catch_unwind(AssertUnwindSafe(|| {
             if timers > 0 {
                 *more_due = batch.fire(timers)?;
             }
             batch.run(jobs)?;
+            let mut done = jobs.len();
+            while batching && done > 0 && queue.take_more(jobs) {
+                batch.run(&mut jobs[done..])?;
+                done = jobs.len();
+            }
             batch.audit(ledger)?;
             batch.flush()?;
             Ok(())
@@ -344,41 +374,34 @@ impl Run {
         }
     }
 
-    /// Commits, answers, and hands out the effects, in this order.
+    /// Commits, and has the batch answered and its effects handed out, in this order.
     fn finish(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
         let counters = &self.shared.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.commands.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if self.answer_first {
-            answer(jobs);
-            self.commit(0)?;
-        } else {
-            match self.commit(jobs.len()) {
-                Err(error @ Error::Full(_)) => {
-                    return self.stand_still(Hindrance::Full, jobs, &error.to_string());
-                }
-                Err(error @ Error::Lost(_)) => {
-                    self.park(jobs, &error.to_string());
-                    return Ok(());
-                }
-                Err(Error::Refused(why)) => {
-                    let broken = Broken { code: Code::Unavailable, why, pause: None };
-                    return self.one_by_one(jobs, &broken, self.trace.now);
-                }
-                Err(error) => return refuse_all(jobs, error),
-                Ok(()) => {}
-            }
-            answer(jobs);
+            publish::answer(jobs);
+            self.commit()?;
+            return self.publish(Vec::new());
         }
-        self.hand_out();
-        Ok(())
-    }
-}
-
-fn answer(jobs: Vec<Job>) {
-    for job in jobs {
-        if catch_unwind(AssertUnwindSafe(|| job.answer())).is_err() {
-            tracing::error!("receiving an answer panicked");
+        match self.commit() {
+            Err(error @ Error::Full(_)) => {
+                self.stand_still(Hindrance::Full, jobs, &error.to_string())
+            }
+            Err(error @ Error::Lost(_)) => {
+                self.park(jobs, &error.to_string());
+                Ok(())
+            }
+            Err(Error::Refused(why)) => {
+                let broken = Broken { code: Code::Unavailable, why, pause: None };
+                self.one_by_one(jobs, &broken, self.trace.now)
+            }
+            Err(error) => {
+                // Nobody can see it. If one before it failed, that is what ends the writer.
+                let undone = self.uncommitted();
+                refuse_all(jobs, undone.err().unwrap_or(error))
+            }
+            Ok(()) => self.publish(jobs),
         }
     }
 }
@@ -394,18 +417,6 @@ fn refuse(jobs: Vec<Job>, code: Code, why: &str) {
 
 /// The writer ends: refuses all waiting commands and passes the error on.
 fn refuse_all(jobs: Vec<Job>, error: Error) -> Result<(), Error> {
-    for job in jobs {
-        let refusal = match &error {
-            Error::Fenced(_) => {
-                let why = format!("{error}; nothing of this was written: try again");
-                Refusal::new(Code::Unavailable, why)
-            }
-            error => {
-                let why = format!("it is unknown whether this was written: {error}");
-                Refusal::new(Code::OutcomeUnknown, why)
-            }
-        };
-        job.refuse(refusal);
-    }
+    publish::refuse(jobs, &error);
     Err(error)
 }

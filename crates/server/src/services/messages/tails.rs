@@ -19,8 +19,8 @@ use chorus_wire::rest::messages::ListMessages;
 
 use super::MessageService;
 use crate::auth::Caller;
-use crate::services::ids;
 use crate::services::reads::{Page, Range, limit};
+use crate::services::{answered, ids};
 use crate::view::{conversations, messages};
 
 /// Messages of one tail: whoever follows by asking has its cursor among them.
@@ -116,6 +116,8 @@ impl MessageService {
         let end = base.map_or_else(String::new, |base| format!(r#","base_seq":{base}"#));
         let tail = Tail { key, stamp, members, ends, text, whole, end, readers };
         tail.admit(caller);
+        // Others are given it without a read.
+        answered::settle(&self.readers).await?;
         self.tails.put(room, tail);
         Ok(())
     }

@@ -178,21 +178,22 @@ pub(super) async fn read(
 /// A resource that the caller may see, and the conversation it is of.
 async fn found(app: &App, asking: &Asking, uri: &str) -> Result<(Named, Uid), ErrorData> {
     let unknown = || ErrorData::resource_not_found("there is no such resource", None);
+    let told = |refusal: Refusal| match refusal.code {
+        Code::NotFound | Code::Forbidden => unknown(),
+        _ => refused(refusal),
+    };
     let named = Named::read(uri).ok_or_else(unknown)?;
     let home = match named.what {
         What::Channel(uid) => uid,
         What::Thread(_) => {
             let id = named.thread().unwrap_or_default();
-            app.methods.home_of_thread(&id).await.map_err(|_| unknown())?
+            app.methods.home_of_thread(&id).await.map_err(told)?
         }
     };
     if asking.within.is_some_and(|channel| channel != home) {
         return Err(unknown());
     }
-    app.reads.place(&asking.caller, home).await.map_err(|refusal| match refusal.code {
-        Code::NotFound | Code::Forbidden => unknown(),
-        _ => refused(refusal),
-    })?;
+    app.reads.place(&asking.caller, home).await.map_err(told)?;
     Ok((named, home))
 }
 

@@ -55,7 +55,7 @@ pub(super) async fn call(
     let known = tool.as_ref().map_or("unknown", |tool| tool.name);
     let begun = Instant::now();
     let ran = match tool {
-        Ok(tool) => run(asking, tool, arguments).await,
+        Ok(tool) => asking.app.reads.answered(run(asking, tool, arguments)).await.flatten(),
         Err(refusal) => Err(refusal),
     };
     let code = ran.as_ref().err().map(|refusal| refusal.code);

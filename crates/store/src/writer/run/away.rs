@@ -9,7 +9,7 @@
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Timestamp;
 
-use super::{Job, Pause, Run, answer};
+use super::{Job, Pause, Run};
 use crate::db::{Error, Fate};
 
 /// Delay before reconnecting, in milliseconds: at first, and after a while of failures.
@@ -78,12 +78,7 @@ impl Run {
     fn resolve(&mut self, fate: Fate) -> Result<(), Error> {
         let Some(jobs) = self.unknown.take() else { return Ok(()) };
         match fate {
-            Fate::Committed => {
-                self.committed();
-                answer(jobs);
-                self.hand_out();
-                Ok(())
-            }
+            Fate::Committed => self.publish(jobs),
             Fate::Undone => {
                 let undone = self.undo();
                 refuse(jobs);

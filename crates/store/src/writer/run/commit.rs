@@ -1,14 +1,11 @@
-//! The end of a batch: it is made durable, recorded, and its effects are handed out.
+//! The end of a batch: it is committed, recorded, and given to be answered.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::super::Commit;
-use super::super::queue::lock;
+use super::super::job::Job;
+use super::super::publish::{Batch, Written};
 use super::Run;
 use crate::db::Error;
-use crate::newest::Newest;
 
 impl Run {
     /// Removes erased content from the files. If a reader is in the way, it is retried soon, and
@@ -16,50 +13,45 @@ impl Run {
     pub(super) fn scrub(&mut self) -> Result<(), Error> {
         if self.unscrubbed && self.db.scrub()? {
             self.unscrubbed = false;
-            self.newest.iter().for_each(Newest::sync);
+            self.publishing.sync_newest();
         }
         Ok(())
     }
 
-    /// Records the commit and hands out its effects.
-    pub(super) fn hand_out(&mut self) {
+    /// Commits. Readers may see it from now on, and wait until it is durable.
+    pub(super) fn commit(&mut self) -> Result<(), Error> {
+        if !self.trace.began {
+            return Ok(());
+        }
+        let number = if self.publishing.defers() { self.durable.begin() } else { 0 };
+        self.trace.commit = Some((number, Instant::now()));
+        self.db.commit()
+    }
+
+    /// The batch is committed: has it answered when it is durable.
+    pub(super) fn publish(&mut self, jobs: Vec<Job>) -> Result<(), Error> {
+        let written = self.trace.commit.take().map(|(number, began)| {
+            self.unscrubbed |= self.trace.scrubs;
+            self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
+            let block = self.trace.audited.map(|head| head.block);
+            Written { number, began, entries: self.trace.entries, block }
+        });
+        self.trace.began = false;
         self.ledger.committed(&mut self.trace);
         self.ages.grew(self.trace.loaded);
         for key in &self.trace.rooms {
             self.ages.used(*key);
         }
         let effects = std::mem::take(&mut self.trace.effects);
-        if !effects.is_empty() && catch_unwind(AssertUnwindSafe(|| (self.sink)(effects))).is_err() {
-            tracing::error!("handing out the effects of a batch panicked");
-        }
+        self.publishing.publish(Batch { jobs, effects, written })
     }
 
-    pub(super) fn commit(&mut self, commands: usize) -> Result<(), Error> {
-        *lock(&self.shared.commit) = None;
-        if !self.trace.began {
-            return Ok(());
+    /// The commit came to nothing. The ones before it may not be durable yet.
+    pub(super) fn uncommitted(&mut self) -> Result<(), Error> {
+        if let Some((number, _)) = self.trace.commit.take() {
+            self.publishing.settle()?;
+            self.durable.reached(number);
         }
-        let before = Instant::now();
-        self.db.commit()?;
-        if !self.slower_sync.is_zero() {
-            std::thread::sleep(self.slower_sync);
-        }
-        self.committed();
-        let (began, ended) = (before, Instant::now());
-        *lock(&self.shared.commit) = Some(Commit { began, ended, commands });
-        let took = u64::try_from((ended - began).as_micros()).unwrap_or(u64::MAX);
-        self.shared.counters.commits.fetch_add(1, Ordering::Relaxed);
-        self.shared.counters.commit_us.fetch_add(took, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// The batch is on disk.
-    pub(super) fn committed(&mut self) {
-        self.trace.began = false;
-        self.unscrubbed |= self.trace.scrubs;
-        if let Some(newest) = &mut self.newest {
-            newest.committed(self.trace.entries, self.trace.audited.map(|head| head.block));
-        }
-        self.trace.rooms.iter().for_each(|room| self.stamps.moved(*room));
     }
 }

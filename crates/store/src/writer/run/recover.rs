@@ -6,7 +6,7 @@
 use chorus_core::model::ids::{ConversationKey, Timestamp};
 use chorus_core::state::workspace::Concern;
 
-use super::{Broken, Job, Run, TIMERS, refuse, refuse_all};
+use super::{Broken, Intake, Job, Run, TIMERS, refuse, refuse_all};
 use crate::db::Error;
 use crate::facts::Stored;
 
@@ -50,7 +50,7 @@ impl Run {
             self.refuse_for_now(job);
             return Ok(());
         }
-        match self.decide(&mut job, 0, now) {
+        match self.decide(&mut job, Intake::Closed, 0, now) {
             Ok(()) => self.finish(job),
             Err(Broken { pause: Some(by), why, .. }) => self.stand_still(by, job, &why),
             Err(broken) => {
@@ -69,7 +69,7 @@ impl Run {
             let next = self.workspace.next_concern();
             let due = self.is_due(now) && self.pause.is_none();
             let Some(concern) = next.filter(|_| due) else { break };
-            match self.decide(&mut [], 1, now) {
+            match self.decide(&mut Vec::new(), Intake::Closed, 1, now) {
                 Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?
@@ -101,6 +101,7 @@ impl Run {
 
     /// Rolls back what the batch has written, and discards its changes in memory.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
+        self.uncommitted()?;
         let trace = std::mem::take(&mut self.trace);
         if trace.began {
             match self.db.rollback() {
@@ -145,7 +146,7 @@ impl Run {
                     continue;
                 }
             }
-            match self.decide(&mut [], 0, now) {
+            match self.decide(&mut Vec::new(), Intake::Closed, 0, now) {
                 Ok(()) => self.finish(Vec::new())?,
                 Err(Broken { pause: Some(by), why, .. }) => {
                     self.stand_still(by, Vec::new(), &why)?

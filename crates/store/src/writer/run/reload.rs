@@ -37,7 +37,6 @@ impl Run {
         self.stale = false;
         let mut effects = self.workspace.take_effects();
         effects.push(Effect::Anything);
-        (self.sink)(effects);
-        Ok(())
+        self.publishing.hand_out(effects)
     }
 }

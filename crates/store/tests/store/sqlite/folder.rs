@@ -1,14 +1,31 @@
 //! A data folder is private, held by one, and opened only by a program that knows its schema.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chorus_core::model::ids::Uid;
+use chorus_store::db::SyncLog;
+use chorus_store::sqlite::Vfs;
 use chorus_store::{Options, open};
 use rusqlite::Connection;
 
 use crate::ground::Ground;
+
+/// A file layer that SQLite does not know.
+#[derive(Debug)]
+struct Missing;
+
+impl Vfs for Missing {
+    fn name(&self) -> &str {
+        "missing"
+    }
+
+    fn sync_of(&self, _: PathBuf) -> SyncLog {
+        Box::new(|| Ok(()))
+    }
+}
 
 fn refused(folder: &Path) -> String {
     match open(Options::new(folder, Uid(1))) {
@@ -77,7 +94,7 @@ fn a_file_that_is_no_database_is_refused() {
 fn a_start_that_is_refused_takes_back_what_it_has_made_before_another_host_can_begin() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("data");
-    let missing = Options { vfs: Some("missing".to_owned()), ..Options::new(&folder, Uid(0xab)) };
+    let missing = Options { vfs: Some(Arc::new(Missing)), ..Options::new(&folder, Uid(0xab)) };
     assert!(open(missing.clone()).is_err());
     assert!(!folder.exists(), "it leaves nothing");
     let done = AtomicBool::new(false);
