@@ -7,14 +7,15 @@
 
 use std::process::Command;
 
-use crate::{clients, instructions, python, repo, step};
+use crate::{clients, figures, instructions, python, repo, step};
 
 /// The version of `mcp-agent-mail` that `mcp` is compared with.
 const AGENT_MAIL: &str = "0.1.0";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `scale`, `wake`, `web`, `attention`, or `instructions`.
+    /// What to measure: `host`, `mcp`, `channels`, `registry`, `webhook`, `scale`, `wake`, `web`, `attention`, or `instructions`; or
+    /// `page` with files of what they printed, for `docs/figures.md`.
     name: String,
     /// What the program that measures it takes; `-- --help` says what that is.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -25,6 +26,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut command = match options.name.as_str() {
         "instructions" => return instructions::bench(&options.args),
+        "page" => return figures::page(&options.args),
         // Drives the real programs.
         name @ ("wake" | "web") => return clients::bench(name, &options.args),
         // Replays a folder of annotated chat through the core's decisions; no host is needed for it.

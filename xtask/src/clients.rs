@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::{debian, repo, step};
@@ -54,8 +55,18 @@ fn browser() -> Result<PathBuf, String> {
     Ok(program)
 }
 
+/// Begins to install them, beside what else is done: it mostly waits for the network. Whether it went well is seen by who
+/// needs them.
+pub(crate) fn install_ahead() {
+    std::thread::spawn(|| drop(installed()));
+}
+
+/// Only one installs.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
 /// Where they are, or why they are not.
 fn installed() -> Result<PathBuf, String> {
+    let _one = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = repo::root().join(".cache/clients");
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(&folder).map_err(failed)?;

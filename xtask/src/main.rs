@@ -10,6 +10,7 @@ mod book;
 mod clients;
 mod contract;
 mod debian;
+mod figures;
 mod fuzz;
 mod instructions;
 mod lab;

@@ -47,6 +47,9 @@ const RELEASE: [(&str, Check); 10] = [
 /// Runs the checks; with `fast`, only those that need no release build, and with `only`, those whose
 /// names contain it.
 pub(crate) fn run(fast: bool, only: Option<String>) -> Result<(), String> {
+    if !fast && only.is_none() {
+        clients::install_ahead();
+    }
     let mut report = Report { only, ..Report::default() };
     for (name, check) in QUICK {
         report.take(name, check);
