@@ -294,7 +294,7 @@ impl Store {
     }
 
     /// Starts the writer on a thread of its own. `sink` receives the effects of each batch after
-    /// its commit, on that thread, and must not block.
+    /// its commit is on disk, on a thread of the writer, and must not block.
     pub fn start(self, sink: Box<dyn Sink>) -> Result<(Writer, Readers), OpenError> {
         let Self { options, opened, folder } = self;
         let Opened { db, tenant, directory, repairs: _, full } = opened;

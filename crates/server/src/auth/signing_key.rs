@@ -1,5 +1,7 @@
 //! The host's Ed25519 key: what it signs with, and its file.
 
+use std::sync::Arc;
+
 use aws_lc_rs::encoding::AsBigEndian;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use base64::Engine;
@@ -16,7 +18,7 @@ const DER: [u8; 16] = [
 #[derive(Clone)]
 pub(crate) struct SigningKey {
     seed: [u8; 32],
-    pair: std::sync::Arc<Ed25519KeyPair>,
+    pair: Arc<Ed25519KeyPair>,
 }
 
 impl SigningKey {

@@ -51,10 +51,11 @@ pub trait Db: Send {
     fn begin(&self) -> Result<()>;
     /// Begins a read-only transaction with a consistent snapshot, to be ended by [`Db::rollback`].
     fn begin_reading(&self) -> Result<()>;
-    /// From now on, a commit returns before its data is on disk, and what this returns puts there what was committed
-    /// until it is called. None for an engine that does not tell the two apart.
+    /// From now on a commit returns before its data is on disk. Calling the result puts everything
+    /// there that was committed before the call. None for an engine whose commits cannot be split.
     fn defer_sync(&self) -> Result<Option<SyncLog>>;
-    /// The data is on disk when this returns, unless that was deferred. After a failure other than [`Error::Refused`], `Full`
+    /// The data is on disk when this returns, unless [`Db::defer_sync`] was called. After a failure
+    /// other than [`Error::Refused`], `Full`
     /// and `Fenced` the outcome is unknown, so a commit is never retried.
     fn commit(&self) -> Result<()>;
     /// Whether the connection is lost and [`Db::recover`] must be called.

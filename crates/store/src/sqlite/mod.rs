@@ -1,8 +1,8 @@
 //! SQLite as an engine: one file, write-ahead log, every commit synced.
 //!
-//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was requested or the sync is deferred
-//! ([`Db::defer_sync`]), so that a commit that returned is on disk. Checkpoints run between batches on the writer's own connection, never
-//! inside a commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3,
+//! Invariant: `synchronous = FULL` unless a `Dangerous` setting was requested or the sync is
+//! deferred ([`Db::defer_sync`]), so that a commit that returned is on disk. Checkpoints run between
+//! batches on the writer's own connection, never inside a commit: `wal_autocheckpoint` is off and [`Db::housekeep`] decides (design section 3,
 //! "Engines").
 
 mod folder;

@@ -35,7 +35,7 @@ pub(super) struct Batch {
 }
 
 pub(super) struct Written {
-    /// Which commit this is, as [`Durable`] counts.
+    /// Which commit this is, as [`Durable`] counts; 0 where commits are durable when they return.
     pub(super) number: u64,
     pub(super) began: Instant,
     /// The number of entries that it adds to the logs.

@@ -37,7 +37,7 @@ struct State {
     jobs: Lines,
     /// The writer sleeps. Waking it costs a system call, so it is done only then.
     asleep: bool,
-    /// It waits for a sync alone: jobs do not wake it.
+    /// It waits for the end of a sync only: jobs do not wake it.
     sleeps_on: bool,
     woken: bool,
     finishing: bool,
