@@ -18,7 +18,6 @@ mod cluster;
 mod dispatch;
 mod egress;
 mod indexer;
-mod json_schema;
 mod limits;
 mod listen;
 pub mod objects;

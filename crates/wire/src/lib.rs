@@ -7,6 +7,7 @@
 
 pub mod code;
 pub mod error;
+pub mod json;
 pub mod jsonrpc;
 
 pub mod named;
@@ -15,7 +16,6 @@ pub mod time;
 pub mod backoff;
 pub mod canonical;
 pub mod limits;
-pub mod mistake;
 pub mod part;
 
 pub mod attention;

@@ -1,5 +1,5 @@
 //! Which crate may use which: `core <- wire <- client <- harness`, `core <- store`,
-//! `server -> core, wire, store, web`, `cli -> server, harness`.
+//! `server -> core, wire, store, schema, web`, `cli -> server, harness`.
 //!
 //! The invariant is one of absence. The core has nothing in it that could ask the world; only the
 //! store and the harness's journal know SQL; transports never see the store.
@@ -9,13 +9,17 @@ use super::metadata::Metadata;
 use crate::repo;
 
 /// Each crate and the crates of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("chorus-core", &[]),
     ("chorus-wire", &["chorus-core"]),
     ("chorus-store", &["chorus-core"]),
     ("chorus-client", &["chorus-core", "chorus-wire"]),
     ("chorus-harness", &["chorus-core", "chorus-wire", "chorus-client"]),
-    ("chorus-server", &["chorus-core", "chorus-wire", "chorus-store", "chorus-web"]),
+    ("chorus-schema", &["chorus-core", "chorus-wire"]),
+    (
+        "chorus-server",
+        &["chorus-core", "chorus-wire", "chorus-store", "chorus-schema", "chorus-web"],
+    ),
     ("chorus", &["chorus-core", "chorus-wire", "chorus-client", "chorus-harness", "chorus-server"]),
     (
         "chorus-lab",

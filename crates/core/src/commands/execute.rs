@@ -118,8 +118,15 @@ impl Context<'_> {
         self.may_show(&command)?;
         match command.execute(self) {
             Ok(output) => self.arbitrate().map(|()| output),
-            Err(held @ Failure::AwaitsApproval(_)) => Err(self.arbitrate().err().unwrap_or(held)),
-            Err(failure) => Err(failure),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    /// What waits for a person is written, and may affect turns too.
+    fn failed(&mut self, failure: Failure) -> Failure {
+        match failure {
+            held @ Failure::AwaitsApproval(_) => self.arbitrate().err().unwrap_or(held),
+            failure => failure,
         }
     }
 

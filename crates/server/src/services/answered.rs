@@ -3,6 +3,7 @@
 //! A read may see a commit that is not synced yet (OPS-176). Each waiting by itself, a request of many reads would wait for
 //! as many syncs while a lot is posted.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::Future;
 
@@ -15,8 +16,35 @@ tokio::task_local! {
     static HAS_READ: Cell<bool>;
 }
 
+/// A read of any type, so that running one on another thread is compiled once for all of them.
+pub(super) type Read = Box<dyn FnOnce(&Readers) -> Result<Box<dyn Any + Send>, Error> + Send>;
+
+/// Runs a read where it may take its time.
+pub(super) async fn read(readers: Readers, read: Read) -> Result<Box<dyn Any + Send>, Refusal> {
+    let waits_later = waits_later();
+    let read = move || {
+        let value = read(&readers)?;
+        if !waits_later {
+            readers.settle()?;
+        }
+        Ok(value)
+    };
+    match tokio::task::spawn_blocking(read).await {
+        Ok(value) => value.map_err(unreadable),
+        Err(why) => {
+            tracing::error!(%why, "a read panicked");
+            Err(mistaken())
+        }
+    }
+}
+
+/// Something broke while the host read.
+pub(super) fn mistaken() -> Refusal {
+    Refusal::new(Code::Internal, "the host made a mistake while reading")
+}
+
 /// Notes a read. Whether its request waits at its end; otherwise the read has to.
-pub(super) fn waits_later() -> bool {
+fn waits_later() -> bool {
     HAS_READ.try_with(|has_read| has_read.set(true)).is_ok()
 }
 

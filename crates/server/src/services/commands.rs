@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use chorus_core::commands::{Command, NotDone, Redact};
+use chorus_core::commands::{Command, Makes, NotDone, Redact};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::Message;
+use chorus_core::model::offer::Entry;
 use chorus_core::model::seed::CommandSeed;
 use chorus_core::queries::Barrier;
 use chorus_core::state::directory::Directory;
@@ -21,10 +22,10 @@ use super::clock::HostClock;
 use super::quotas::Quotas;
 use super::{IdGenerator, reads};
 use crate::dispatch::webhook::state::Webhooks;
-use crate::limits::Limits;
+use crate::limits::{Limits, Made};
 use crate::redact::Redactor;
 use crate::telemetry::Metrics;
-use crate::traces::Traces;
+use crate::traces::{Span, Traces};
 
 /// Commands on their way to the writer.
 pub(crate) struct Commands {
@@ -60,51 +61,58 @@ impl Commands {
         command: C,
     ) -> impl Future<Output = Result<C::Output, Refusal>> + Send + use<C> {
         let (answer, answered) = oneshot::channel();
-        let begun = Instant::now();
         let (readers, writer) = (self.readers.clone(), self.writer.clone());
-        let span = self.traces.command(command.name());
-        let traced = span.map(|span| (span, self.traces.clone(), self.writer.clone()));
-        let may = self.webhooks.runs.gives::<C>(by);
-        let may = may.and_then(|()| {
-            let directory = self.directory.load();
-            self.quotas.may_make(by, &command, &self.limits, &directory, self.clock.now())
-        });
-        let drawn = may.and_then(|made| Ok((made, self.id_generator.drawn(self.clock.now())?)));
-        let (limits, metrics) = (self.limits.clone(), self.metrics.clone());
-        let drawn = drawn.map(|(made, drawn)| {
-            metrics.waiting.inc();
+        let makes = |directory: &Directory| command.makes(by.member, directory);
+        let begun = self.begin(by, command.name(), C::SPEAKS, &makes).map(|(drawn, begun)| {
             self.writer.submit(by, command, drawn, move |done| {
-                metrics.waiting.dec();
-                metrics.answered(begun.elapsed());
-                if let Some((span, traces, writer)) = traced {
-                    let answer = match &done {
-                        Ok(output) => Ok(C::logged(output)),
-                        Err(NotDone::AwaitsApproval(_)) => Ok(None),
-                        Err(NotDone::Refused(refusal)) => Err(refusal.code),
-                    };
-                    traces.answered(span, answer, writer.commit());
-                }
+                let logged = match &done {
+                    Ok(output) => Ok(C::logged(output)),
+                    Err(NotDone::AwaitsApproval(_)) => Ok(None),
+                    Err(NotDone::Refused(refusal)) => Err(refusal.code),
+                };
                 // A retry of what was made before makes nothing.
-                if !done.as_ref().is_ok_and(C::has_made) {
-                    limits.give_back(made);
-                }
+                begun.end(logged, done.as_ref().is_ok_and(C::has_made));
                 // Whoever asked may have gone.
                 let _ = answer.send(done);
             });
         });
         async move {
-            drawn?;
-            match answered.await {
-                Ok(Ok(output)) => Ok(output),
-                Ok(Err(NotDone::Refused(refusal))) => Err(reads::explain(readers, refusal).await),
-                Ok(Err(held @ NotDone::AwaitsApproval(_))) => {
-                    // Whoever asked looks it up next.
-                    caught_up(&writer).await?;
-                    Err(held.into())
-                }
-                Err(_) => Err(broken_off()),
-            }
+            begun?;
+            let undone = match answered.await {
+                Ok(Ok(output)) => return Ok(output),
+                Ok(Err(undone)) => Some(undone),
+                Err(_) => None,
+            };
+            Err(refusal(readers, &writer, undone).await)
         }
+    }
+
+    /// Counts what a command makes, and draws its ids. What is the same for all commands is apart from them, so that it is
+    /// compiled once.
+    fn begin(
+        &self,
+        by: By,
+        name: &'static str,
+        speaks: bool,
+        makes: &dyn Fn(&Directory) -> Makes,
+    ) -> Result<(CommandSeed, Begun), Refusal> {
+        let span = self.traces.command(name);
+        if speaks {
+            self.webhooks.runs.says_in_turn(by)?;
+        }
+        let now = self.clock.now();
+        let directory = self.directory.load();
+        let made = self.quotas.may_make(by, speaks, || makes(&directory), &self.limits, now)?;
+        let drawn = self.id_generator.drawn(now)?;
+        self.metrics.waiting.inc();
+        let begun = Begun {
+            at: Instant::now(),
+            made,
+            limits: self.limits.clone(),
+            metrics: self.metrics.clone(),
+            traced: span.map(|span| (span, self.traces.clone(), self.writer.clone())),
+        };
+        Ok((drawn, begun))
     }
 
     /// As [`App::submit`], for commands that change who there is: when it returns, the directory shows the
@@ -143,6 +151,43 @@ impl Commands {
                 tracing::debug!(code, "a command without an asker was refused");
             }
         });
+    }
+}
+
+/// A command under way: what is noted when it is answered.
+struct Begun {
+    at: Instant,
+    /// What it makes, as it was counted.
+    made: Made,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    traced: Option<(Span, Arc<Traces>, Writer)>,
+}
+
+impl Begun {
+    /// It was answered: what it logged, if anything, or why it was refused, and whether it has made anything.
+    fn end(self, logged: Result<Option<&Entry>, Code>, has_made: bool) {
+        self.metrics.waiting.dec();
+        self.metrics.answered(self.at.elapsed());
+        if let Some((span, traces, writer)) = self.traced {
+            traces.answered(span, logged, writer.commit());
+        }
+        if !has_made {
+            self.limits.give_back(self.made);
+        }
+    }
+}
+
+/// Why a command was not done, to whoever asked; none where the writer broke off.
+async fn refusal(readers: Readers, writer: &Writer, undone: Option<NotDone>) -> Refusal {
+    match undone {
+        Some(NotDone::Refused(refusal)) => reads::explain(readers, refusal).await,
+        // Whoever asked looks it up next.
+        Some(held @ NotDone::AwaitsApproval(_)) => match caught_up(writer).await {
+            Ok(()) => held.into(),
+            Err(refusal) => refusal,
+        },
+        None => broken_off(),
     }
 }
 

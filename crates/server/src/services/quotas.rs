@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chorus_core::commands::Command;
+use chorus_core::commands::Makes;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{MemberKey, Timestamp};
-use chorus_core::state::directory::Directory;
 use chorus_store::{Readers, Writer};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -173,22 +172,22 @@ impl Quotas {
 impl Quotas {
     /// Counts what a command makes that a member has only so much of in a day.
     /// Gives what it has counted: of what was not made nothing stays counted.
-    pub(super) fn may_make<C: Command>(
+    pub(super) fn may_make(
         &self,
         by: By,
-        command: &C,
+        speaks: bool,
+        makes: impl FnOnce() -> Makes,
         limits: &Buckets,
-        directory: &Directory,
         now: Timestamp,
     ) -> Result<Made, Refusal> {
-        if C::SPEAKS {
+        if speaks {
             self.take_room(ENTRY)?;
         }
         let mut made = Made { member: by.member, conversations: 0, seats: 0 };
         if by.authority == Authority::Operator {
             return Ok(made);
         }
-        let makes = command.makes(by.member, directory);
+        let makes = makes();
         if makes.conversations > 0 {
             let taken = limits.conversation(by.member, now);
             taken.map_err(|wait| too_many("conversations", self.conversations, wait))?;

@@ -17,8 +17,9 @@ use chorus_store::reader::Start;
 use chorus_store::{Line, Readers, StoredEntry};
 use hashlink::LruCache;
 
+use super::answered::{self, Read};
 use super::clock::HostClock;
-use super::{answered, ids};
+use super::ids;
 use crate::auth::Caller;
 use crate::dispatch::channel_count::ChannelCount;
 use crate::view::messages::Shown;
@@ -95,22 +96,9 @@ impl Reads {
         &self,
         read: impl FnOnce(&Readers) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let readers = self.readers.together();
-        let waits_later = answered::waits_later();
-        let read = move || {
-            let value = read(&readers)?;
-            if !waits_later {
-                readers.settle()?;
-            }
-            Ok(value)
-        };
-        match tokio::task::spawn_blocking(read).await {
-            Ok(value) => value.map_err(answered::unreadable),
-            Err(why) => {
-                tracing::error!(%why, "a read panicked");
-                Err(Refusal::new(Code::Internal, "the host made a mistake while reading"))
-            }
-        }
+        let read: Read = Box::new(|readers| Ok(Box::new(read(readers)?)));
+        let value = answered::read(self.readers.together(), read).await?;
+        value.downcast().map(|value| *value).map_err(|_| answered::mistaken())
     }
 
     /// Does the work of a request, and returns when all that it may have read is on disk.

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_wire::mistake::{in_json, mistake};
+use chorus_wire::json::{in_json, read_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -140,13 +140,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         let bytes = read(app, &parts.headers, body).await?;
         // A body that may be absent reads as an empty object.
         let text = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
+        let text =
+            std::str::from_utf8(text).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
         // A list would be read as the fields in their order.
-        if text.trim_ascii_start().first() != Some(&b'{') {
-            return Err(mistaken(app, &parts, text, &"not a JSON object").into());
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(mistaken(app, &parts, text, "not a JSON object").into());
         }
-        serde_json::from_slice(text)
-            .map(Self)
-            .map_err(|_| mistaken(app, &parts, text, &mistake::<T>(text)).into())
+        read_json(text).map(Self).map_err(|why| mistaken(app, &parts, text, &why).into())
     }
 }
 
@@ -187,10 +187,7 @@ fn too_large() -> Refusal {
 
 /// Why a body is not what it should be. One that also states another identity is told so first; but what the registry
 /// calls `agent_id` is who is hired, and not who calls.
-fn mistaken(app: &App, parts: &Parts, body: &[u8], error: &dyn std::fmt::Display) -> Refusal {
-    let Ok(text) = std::str::from_utf8(body) else {
-        return Refusal::invalid("the body is not UTF-8");
-    };
+fn mistaken(app: &App, parts: &Parts, text: &str, error: &str) -> Refusal {
     let caller = caller(app, &parts.headers).ok().filter(|_| parts.uri.path().starts_with("/v1"));
     let disagrees = caller.and_then(|c| disagreement(&c, app.identity.workspace(), text));
     disagrees

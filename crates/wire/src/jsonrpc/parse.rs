@@ -10,7 +10,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::{ErrorObject, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, Response, VERSION};
-use crate::mistake::mistake;
+use crate::json::read_json;
 
 /// Longest method name in bytes.
 const METHOD_BYTES: usize = 128;
@@ -169,5 +169,5 @@ pub fn params<P: DeserializeOwned>(raw: Option<&RawValue>) -> Result<P, String> 
     if !json.starts_with('{') {
         return Err("not an object".to_owned());
     }
-    serde_json::from_str(json).map_err(|_| mistake::<P>(json.as_bytes()))
+    read_json(json)
 }

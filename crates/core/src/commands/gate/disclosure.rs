@@ -37,8 +37,17 @@ impl Context<'_> {
         if !self.directory().is_agent(me) || self.directory().is_stand_in(me) {
             return Ok(());
         }
-        self.may_seat(command)?;
-        let shown = match command.shown(self) {
+        if self.adds_members() {
+            let seats = command.seats(self);
+            self.may_seat(seats)?;
+        }
+        let shown = command.shown(self);
+        self.may_be_shown(shown)
+    }
+
+    /// The same for every type of command, so that it is compiled once.
+    fn may_be_shown(&mut self, shown: Result<Option<Shown>>) -> Result<()> {
+        let shown = match shown {
             Ok(Some(shown)) => shown,
             // Its target is unknown: the command reports that itself.
             Ok(None) | Err(Failure::Refused(_)) => return Ok(()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::disclosure::{Origin, quote};
 use super::shown::Readers;
-use crate::commands::command::{Command, Seats};
+use crate::commands::command::Seats;
 use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::conversation::Visibility;
@@ -13,13 +13,15 @@ use crate::model::project::{Asked, Linking, Project};
 use crate::state::workspace::Failure;
 
 impl Context<'_> {
+    /// Whether the caller may add members: not below an orchestrator, and not in a turn.
+    pub(super) fn adds_members(&self) -> bool {
+        self.by.authority >= Authority::Orchestrator && self.by.turn.is_none()
+    }
+
     /// Holds a command that would add somebody to a conversation with messages they cannot read
     /// yet, until a person agrees. One conversation at a time.
-    pub(super) fn may_seat(&mut self, command: &impl Command) -> Result<()> {
-        if self.by.authority < Authority::Orchestrator || self.by.turn.is_some() {
-            return Ok(());
-        }
-        let seats = match command.seats(self) {
+    pub(super) fn may_seat(&mut self, seats: Result<Seats>) -> Result<()> {
+        let seats = match seats {
             Ok(seats) => seats,
             // Its target is unknown: the command reports that itself.
             Err(Failure::Refused(_)) => return Ok(()),

@@ -17,18 +17,18 @@ impl Context<'_> {
     /// Refuses a command in a turn that its caller no longer holds. If the same command ran before,
     /// its earlier result is returned instead, because the sender may not have received it.
     pub(crate) fn pass_gate<C: Command>(&mut self, command: &C) -> Result<Option<C::Output>> {
-        let Some(turn) = self.by.turn else { return Ok(None) };
-        if C::IN_TURN == InTurn::Reads {
-            return Ok(None);
-        }
-        let Some(why) = self.stale(turn)? else { return Ok(None) };
-        if why == ENDED && C::IN_TURN == InTurn::AfterEnd {
-            return Ok(None);
-        }
+        let Some(why) = self.refused_in_turn(C::IN_TURN)? else { return Ok(None) };
         match command.given_before(self)? {
             Some(given) => Ok(Some(given)),
             None => Err(Refusal::new(Code::StaleTurn, why).into()),
         }
+    }
+
+    /// Why such a command is refused in the caller's turn; none if it is not.
+    fn refused_in_turn(&mut self, what: InTurn) -> Result<Option<&'static str>> {
+        let Some(turn) = self.by.turn.filter(|_| what != InTurn::Reads) else { return Ok(None) };
+        let why = self.stale(turn)?;
+        Ok(why.filter(|why| *why != ENDED || what != InTurn::AfterEnd))
     }
 
     /// Why the caller no longer holds the turn; none if it does.

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chorus_core::commands::Command;
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::{EventRef, MemberKey};
@@ -98,13 +97,13 @@ impl Runs {
         }
     }
 
-    /// The same of a command that is given in a turn. Most commands are in none.
-    pub(crate) fn gives<C: Command>(&self, by: By) -> Result<(), Refusal> {
+    /// The same of whoever says something, which most do outside of a turn.
+    pub(crate) fn says_in_turn(&self, by: By) -> Result<(), Refusal> {
         match by.turn {
-            Some(turn) if C::SPEAKS => {
+            Some(turn) => {
                 self.says(by.member, EventRef { conversation: turn.conversation, seq: turn.seq })
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

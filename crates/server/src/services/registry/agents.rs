@@ -29,7 +29,7 @@ use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::ids;
 use crate::services::reads::{self, Reads};
-use crate::{json_schema, view};
+use crate::view;
 
 /// How far ahead of ours another machine's clock may be.
 const SKEW_MS: i64 = 5 * 60_000;
@@ -344,7 +344,7 @@ fn skill(offer: SkillOffer) -> Result<registry::Skill, Refusal> {
     let shown: String = name.chars().take(64).collect();
     let checked = |schema: Option<&serde_json::value::RawValue>, what: &str| {
         let schema = schema.map_or("{}", |schema| schema.get());
-        json_schema::checked(schema, &format!("{what} of {shown}"))
+        chorus_schema::checked(schema, &format!("{what} of {shown}"))
     };
     Ok(registry::Skill {
         input: checked(offer.input_schema.as_deref(), "input_schema")?.into(),

@@ -23,9 +23,9 @@ use chorus_store::{Line, Page};
 use chorus_wire::canonical::canonical_json;
 use serde_json::{Value, json};
 
+use super::fitting::must_fit;
 use super::steps::next;
 use crate::dispatch::hiring::Hiring;
-use crate::json_schema;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::reads::Reads;
@@ -139,7 +139,7 @@ impl AskingService {
         if listing.member != Some(event.actor) {
             return;
         }
-        let result = result(&job, &message.text);
+        let result = result(&job, &message.text).await;
         let time_ms = event.at.since(job.made_at).unsigned_abs();
         let result = JobResult { time_ms, stated_at: self.clock.now(), ..result };
         let next = next(&self.reads, &job, &result).await;
@@ -208,7 +208,7 @@ fn pretty(json: &str) -> String {
 }
 
 /// An answer as the result of a job: JSON that fits, or else a failure that says why it does not.
-fn result(job: &Job, text: &str) -> JobResult {
+async fn result(job: &Job, text: &str) -> JobResult {
     let text = text.trim();
     let failed = |why: &str| JobResult {
         success: false,
@@ -227,7 +227,7 @@ fn result(job: &Job, text: &str) -> JobResult {
         Ok(output) => output,
         Err(refusal) => return failed(&format!("the answer is no result: {}", refusal.message)),
     };
-    match json_schema::must_fit(&job.output_schema, &output, "output_data") {
+    match must_fit(&job.output_schema, &output, "output_data").await {
         Ok(()) => JobResult {
             success: true,
             output: Some(output.into()),

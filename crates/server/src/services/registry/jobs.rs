@@ -24,6 +24,7 @@ use chorus_wire::registry::{
 use serde_json::value::RawValue;
 
 use super::agents::{AgentService, check_currency, check_version, must_not_be_negative};
+use super::fitting::must_fit;
 use super::ledger::sees_everything;
 use super::receipts;
 use super::steps::next;
@@ -35,7 +36,7 @@ use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::reads::{self, Reads};
 use crate::services::{IdGenerator, ids};
-use crate::{json_schema, view};
+use crate::view;
 
 /// The longest wait for the end of a job.
 const WAIT_MS: u64 = 30_000;
@@ -146,7 +147,7 @@ impl JobService {
         let (found, is_known) = self.reads.read(read).await?;
         let Some((listing, _)) = found.filter(|_| !is_known) else { return Ok(()) };
         match listing.skill(skill) {
-            Some(skill) => json_schema::must_fit(&skill.input, input, "input_data"),
+            Some(skill) => must_fit(&skill.input, input, "input_data").await,
             None => Ok(()),
         }
     }
@@ -309,7 +310,7 @@ impl JobService {
         if let (Some(known), Some(output), true) = (&known, &output, success)
             && known.result.is_none()
         {
-            json_schema::must_fit(&known.output_schema, output, "output_data")?;
+            must_fit(&known.output_schema, output, "output_data").await?;
         }
         let price = known.as_ref().map(|known| known.price).unwrap_or_default();
         let cost = stated.execution_cost.map(|cost| must_not_be_negative(cost.0)).transpose()?;

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 mod ard;
 pub(crate) mod asking;
 mod cards;
+mod fitting;
 pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod pipelines;

@@ -5,7 +5,7 @@ use chorus_core::model::limits;
 use chorus_wire::canonical::canonical_json;
 use serde_json::{Map, Value};
 
-use crate::json_schema;
+use super::fitting::must_fit;
 use crate::services::reads::Reads;
 
 /// What a result makes of the pipeline that its job is a step of.
@@ -25,13 +25,14 @@ pub(super) async fn next(reads: &Reads, job: &Job, result: &JobResult) -> Option
     let (agent, skill) = (step.agent, step.skill.clone());
     let listing = reads.read(move |readers| readers.listing(agent)).await.ok().flatten();
     let schema = listing.and_then(|(l, _)| l.skill(&skill).map(|skill| skill.input.clone()));
-    let input = made.and_then(|input| match &schema {
-        Some(schema) => json_schema::must_fit(schema, &input, "input_data")
-            .map(|()| input)
-            .map_err(|refusal| refusal.message),
+    let input = match (made, &schema) {
+        (Ok(input), Some(schema)) => match must_fit(schema, &input, "input_data").await {
+            Ok(()) => Ok(input),
+            Err(refusal) => Err(refusal.message),
+        },
         // Whoever asks for the step says what is missing.
-        None => Ok(input),
-    });
+        (made, _) => made,
+    };
     Some(Next { context: context.into(), input: input.map(Into::into).map_err(Into::into) })
 }
 

@@ -20,7 +20,9 @@ use crate::transport::extract::{
 };
 use crate::transport::refused::Refused;
 
-/// Reads an example as the type it is an example of.
+/// Reads an example as the type it is an example of. Only tests do: a host that could, would carry the code to read whatever it
+/// only ever writes.
+#[cfg(test)]
 pub(super) type Check = fn(&Value) -> Result<(), String>;
 
 /// One operation while it is described.
@@ -31,11 +33,14 @@ pub(in crate::transport) struct Draft<'a> {
     pub(super) needs_token: bool,
     /// Parameters of the query, as OpenAPI writes them.
     pub(super) query: Vec<Value>,
-    pub(super) body: Option<(Value, Check)>,
+    pub(super) body: Option<Value>,
     /// Status, media type, schema.
     pub(super) answers: Vec<(u16, &'static str, Option<Value>)>,
-    pub(super) answer_check: Option<Check>,
     pub(super) codes: Vec<Code>,
+    #[cfg(test)]
+    pub(super) body_check: Option<Check>,
+    #[cfg(test)]
+    pub(super) answer_check: Option<Check>,
 }
 
 impl Draft<'_> {
@@ -53,12 +58,19 @@ impl Draft<'_> {
     pub(in crate::transport) fn json<T: JsonSchema + DeserializeOwned>(&mut self, status: u16) {
         let schema = self.answered.subschema_for::<T>().to_value();
         self.answer(status, "application/json", Some(schema));
-        self.answer_check = Some(check::<T>);
+        #[cfg(test)]
+        {
+            self.answer_check = Some(check::<T>);
+        }
     }
 
     /// A JSON body that is not of one type.
     pub(in crate::transport) fn any_body(&mut self, schema: Value) {
-        self.body = Some((schema, |_| Ok(())));
+        self.body = Some(schema);
+        #[cfg(test)]
+        {
+            self.body_check = Some(|_| Ok(()));
+        }
         self.codes.extend([Code::ValidationError, Code::PayloadTooLarge]);
     }
 
@@ -66,8 +78,29 @@ impl Draft<'_> {
         self.needs_token = true;
         self.codes.push(Code::Unauthorized);
     }
+
+    /// The parameters of a query that is read as an object.
+    fn parameters(&mut self, schema: &Value) {
+        self.codes.push(Code::ValidationError);
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let mut property = without_null(property.clone());
+            let about = property.as_object_mut().and_then(|p| p.remove("description"));
+            let mut parameter = json!({
+                "name": name,
+                "in": "query",
+                "required": required.iter().any(|r| r == name),
+                "schema": property,
+            });
+            if let Some(about) = about {
+                parameter["description"] = about;
+            }
+            self.query.push(parameter);
+        }
+    }
 }
 
+#[cfg(test)]
 fn check<T: DeserializeOwned>(example: &Value) -> Result<(), String> {
     // From text: some types keep the raw JSON, which only text has.
     serde_json::from_str::<T>(&example.to_string()).map(drop).map_err(|e| e.to_string())
@@ -127,29 +160,18 @@ impl<T> Takes for Path<T> {
 
 impl<T: JsonSchema> Takes for Query<T> {
     fn takes(draft: &mut Draft<'_>) {
-        draft.codes.push(Code::ValidationError);
         let schema = T::json_schema(draft.asked).to_value();
-        let required = schema["required"].as_array().cloned().unwrap_or_default();
-        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            let mut property = without_null(property.clone());
-            let about = property.as_object_mut().and_then(|p| p.remove("description"));
-            let mut parameter = json!({
-                "name": name,
-                "in": "query",
-                "required": required.iter().any(|r| r == name),
-                "schema": property,
-            });
-            if let Some(about) = about {
-                parameter["description"] = about;
-            }
-            draft.query.push(parameter);
-        }
+        draft.parameters(&schema);
     }
 }
 
 impl<T: JsonSchema + DeserializeOwned> Takes for Json<T> {
     fn takes(draft: &mut Draft<'_>) {
-        draft.body = Some((draft.asked.subschema_for::<T>().to_value(), check::<T>));
+        draft.body = Some(draft.asked.subschema_for::<T>().to_value());
+        #[cfg(test)]
+        {
+            draft.body_check = Some(check::<T>);
+        }
         draft.codes.extend([
             Code::ValidationError,
             Code::PayloadTooLarge,

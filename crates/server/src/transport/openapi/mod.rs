@@ -13,13 +13,14 @@ mod names;
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{self, MethodRouter};
+use axum::routing::{self, MethodFilter};
 use chorus_core::model::error::Code;
 use describe::Describes;
 pub(super) use describe::{Draft, Takes};
@@ -86,21 +87,20 @@ pub(super) struct Routes {
     operations: Vec<Operation>,
 }
 
+type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// A handler of any type: what axum needs to route to one is compiled once for all of them.
+type Run = Arc<dyn Fn(Request, Arc<App>) -> Answer + Send + Sync>;
+
 macro_rules! methods {
-    ($($name:ident: $method:literal),*) => {$(
+    ($($name:ident: $filter:ident),*) => {$(
         pub(super) fn $name<H, T, D>(self, path: &'static str, handler: H, doc: Doc) -> Self
         where
-            H: Handler<T, Arc<App>> + Describes<D>,
+            H: Handler<T, Arc<App>, Future = Answer> + Describes<D> + Sync,
             T: 'static,
         {
-            let same = doc.same.clone();
-            let handler = move |State(app): State<Arc<App>>, request: Request| async move {
-                match agreement::agreed(&app, &same, request).await {
-                    Ok(request) => handler.call(request, app).await,
-                    Err(refused) => refused.into_response(),
-                }
-            };
-            self.route($method, path, routing::$name(handler), doc, H::describe)
+            let run: Run = Arc::new(move |request, app| handler.clone().call(request, app));
+            self.route(stringify!($name), MethodFilter::$filter, path, run, doc, H::describe)
         }
     )*};
 }
@@ -123,17 +123,25 @@ impl Routes {
         self
     }
 
-    methods!(get: "get", post: "post", put: "put", patch: "patch", delete: "delete");
+    methods!(get: GET, post: POST, put: PUT, patch: PATCH, delete: DELETE);
 
     fn route(
         mut self,
         method: &'static str,
+        filter: MethodFilter,
         path: &'static str,
-        router: MethodRouter<Arc<App>>,
+        run: Run,
         doc: Doc,
         describe: fn(&mut Draft<'_>),
     ) -> Self {
-        self.router = self.router.route(path, router);
+        let same = doc.same.clone();
+        let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+            match agreement::agreed(&app, &same, request).await {
+                Ok(request) => run(request, app).await,
+                Err(refused) => refused.into_response(),
+            }
+        };
+        self.router = self.router.route(path, routing::on(filter, handler));
         let (tag, examples, names) = (self.tag, self.examples, self.names.clone());
         self.operations.push(Operation { tag, method, path, doc, examples, names, describe });
         self

@@ -1,4 +1,5 @@
-//! What is wrong with JSON that was sent, in words for whoever sent it: which field, and what belongs there.
+//! Reading JSON that was sent. What is wrong with it is said in words for whoever sent it: which field, and what belongs
+//! there.
 
 use serde::de::DeserializeOwned;
 
@@ -22,24 +23,29 @@ const WORDS: [(&str, &str); 16] = [
     ("invalid digit found in string", "it is no whole number from 0"),
 ];
 
-/// Why `json` is no `T`: `limit: invalid type: string "x", expected a whole number from 0`. Call it only for what could not
-/// be read, since it reads anew.
-pub fn mistake<T: DeserializeOwned>(json: &[u8]) -> String {
-    let mut reader = serde_json::Deserializer::from_slice(json);
-    match serde_path_to_error::deserialize::<_, T>(&mut reader) {
-        Ok(_) => "there is something after the end".to_owned(),
-        Err(wrong) => {
-            let (path, words) = (wrong.path().to_string(), wrong.inner().to_string());
-            // A place in the text is of use where the text is no JSON.
-            let in_text = wrong.inner().is_syntax() || wrong.inner().is_eof();
-            let words = match words.split_once(" at line ") {
-                Some((words, _)) if !in_text => words.to_owned(),
-                _ => words,
-            };
-            let words = in_json(&words);
-            if path == "." || in_text { words } else { format!("{path}: {words}") }
-        }
+/// Reads a `T`, or says why it is none: `limit: invalid type: string "x", expected a whole number from 0`.
+///
+/// It follows the path from the start, instead of reading anew what could not be read: each way of reading is code of its own
+/// for each type.
+pub fn read_json<T: DeserializeOwned>(json: &str) -> Result<T, String> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(mistake)?;
+    match reader.end() {
+        Ok(()) => Ok(value),
+        Err(_) => Err("there is something after the end".to_owned()),
     }
+}
+
+fn mistake(wrong: serde_path_to_error::Error<serde_json::Error>) -> String {
+    let (path, words) = (wrong.path().to_string(), wrong.inner().to_string());
+    // A place in the text is of use where the text is no JSON.
+    let in_text = wrong.inner().is_syntax() || wrong.inner().is_eof();
+    let words = match words.split_once(" at line ") {
+        Some((words, _)) if !in_text => words.to_owned(),
+        _ => words,
+    };
+    let words = in_json(&words);
+    if path == "." || in_text { words } else { format!("{path}: {words}") }
 }
 
 /// The words of a mistake without those of Rust.
@@ -49,13 +55,15 @@ pub fn in_json(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::rest::messages::NewMessage;
 
     // covers: ATT-461
     #[test]
     fn a_mistake_names_its_field() {
-        let of = |json: &str| mistake::<NewMessage>(json.as_bytes());
+        let of = |json: &str| read_json::<NewMessage>(json).unwrap_err();
         assert_eq!(of(r#"{"text":[1]}"#), "text: invalid type: a list, expected a string");
         let nested = of(r#"{"text":"a","content":[{"type":"text","text":7}]}"#);
         assert!(nested.starts_with("content[0]"), "{nested}");

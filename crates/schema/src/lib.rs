@@ -3,6 +3,8 @@
 //! A schema is a stranger's, and is used on data of another stranger. So it is bounded before it is used: no
 //! `$ref` leaves it, none leads back to itself, and what it says when everything is written out, times the data it
 //! is used on, is work that ends. Patterns are matched by an engine without backtracking.
+//!
+//! It is a crate of its own because the library is generic, and would be compiled anew, at full optimisation, in the server.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +48,7 @@ const KEYWORDS: [&str; 18] = [
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
 /// The canonical form of a schema that can be used; `what` is said in the refusal.
-pub(crate) fn checked(json: &str, what: &str) -> Result<String, Refusal> {
+pub fn checked(json: &str, what: &str) -> Result<String, Refusal> {
     let canonical = canonical_json(json, SCHEMA_BYTES).map_err(|refusal| Refusal {
         message: format!("{what}: {}", refusal.message),
         ..refusal
@@ -59,7 +61,7 @@ pub(crate) fn checked(json: &str, what: &str) -> Result<String, Refusal> {
 }
 
 /// Refuses data that does not fit a schema that was [`checked`].
-pub(crate) fn must_fit(schema: &str, data: &str, what: &str) -> Result<(), Refusal> {
+pub fn must_fit(schema: &str, data: &str, what: &str) -> Result<(), Refusal> {
     let unusable =
         |why: String| Refusal::new(Code::Conflict, format!("the schema of {what}: {why}"));
     let schema = read(schema).map_err(unusable)?;
