@@ -206,6 +206,8 @@ class App {
     this.previewed.delete(pending.key);
     const changed = previewed && difference(previewed, posted.told, (id) => this.people.name(id));
     if (changed !== undefined) this.toasts.say(changed);
+    // A hint may have come before it was known here who is told.
+    this.soon('answering', () => this.answering.load());
   }
 
   /** Who was to be told, by the preview that the person saw, of messages on their way. */

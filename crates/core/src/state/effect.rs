@@ -47,6 +47,10 @@ pub enum Effect {
         attempt: u16,
         reason: &'static str,
     },
+    /// A run has begun there. What it comes to has a receipt.
+    Began {
+        conversation: ConversationKey,
+    },
     /// Receipts changed; show them to the sender.
     Receipt {
         entry_uid: Uid,

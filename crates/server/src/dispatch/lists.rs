@@ -60,6 +60,7 @@ impl Lists {
                 in_conversation(entry.conversation.key, lists).filter(|_| !lists.is_empty())
             }
             Effect::Offer(offer) => in_conversation(offer.entry.conversation.key, owed),
+            Effect::Began { conversation } => in_conversation(*conversation, owed),
             Effect::Receipt { conversation, .. } => in_conversation(conversation.key, owed),
             // Whose turn is taken back has a receipt, which says where.
             Effect::Cancel { .. } => None,

@@ -221,6 +221,8 @@ impl Dispatcher {
                     }
                 }
                 Effect::Anything => self.look_everywhere(),
+                // For lists alone.
+                Effect::Began { .. } => {}
                 // Taken out by the sink.
                 Effect::Directory(_) | Effect::Ended(_) => {}
             }

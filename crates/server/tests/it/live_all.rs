@@ -282,12 +282,15 @@ async fn lists_that_changed_are_hinted_at_where_the_caller_may_look() {
     let (mut tail, _) = follow(&host, &ann).await;
     host.post(&op, "/v1/members", json!({"id": "eve", "kind": "agent"})).await.ok();
     hinted(&mut tail, &["members", "agents"]).await;
-    let _bot = host.connect(&host.token("bot").await).await;
+    let mut bot = host.connect(&host.token("bot").await).await;
     hinted(&mut tail, &["sessions", "agents"]).await;
 
     let mut of_op = follow(&host, &op).await.0;
     host.say(&op, &secret, "@bot between us").await;
     hinted(&mut of_op, &["deliveries", "turns"]).await;
+    // That it has begun is another state of the same.
+    bot.take().await;
+    hinted(&mut of_op, &["deliveries"]).await;
     // Of what happens in there ann is told nothing: the next hint is of what she does.
     let begun = host.say(&ann, &room, "ann speaks").await;
     seat(&host, Method::PUT, &room, "eve").await;

@@ -9,7 +9,7 @@ use crate::model::delivery::{Delivery, State};
 use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, SessionKey, Timestamp, Uid};
-use crate::state::effect::{RemoteNews, RemoteRun};
+use crate::state::effect::{Effect, RemoteNews, RemoteRun};
 
 impl Context<'_> {
     /// The harness has accepted. It may acknowledge any attempt of the present fence, however late.
@@ -61,6 +61,7 @@ impl Context<'_> {
         self.ws.count_running(member, false, true);
         self.note_told(at)?;
         self.tell_remote(at, member, RemoteNews::Began(at.seq));
+        self.effect(Effect::Began { conversation: at.conversation });
         // Accepting moves the due time only later, and a timer that fires early resets itself. A
         // delivery that waited may have no timer.
         if waited {
