@@ -24,6 +24,7 @@ pub mod objects;
 mod page;
 #[doc(hidden)]
 pub mod placement;
+mod request;
 mod services;
 mod telemetry;
 mod tls;

@@ -7,6 +7,7 @@
 pub(crate) mod filter;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,11 +16,16 @@ use std::time::Duration;
 
 pub(crate) use filter::AGENT;
 pub use filter::filter;
-use tracing::subscriber::SetGlobalDefaultError;
+use tracing::subscriber::{SetGlobalDefaultError, set_global_default};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{JsonFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
 
 use crate::config::telemetry::LogFormat;
 use crate::redact::{Lines, Redactor};
+use crate::request;
 
 /// Lines that wait to be written: a few MiB.
 const QUEUED: usize = 8_192;
@@ -54,19 +60,74 @@ pub fn begin(
     let queue = Queue::to(to);
     let log = Log(queue.clone());
     let filter = filter(level).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let writer = move || Lines::new(redactor.clone(), queue.clone());
+    set_global_default(subscriber(filter, format, ansi, writer))?;
+    Ok(log)
+}
+
+fn subscriber(
+    filter: EnvFilter,
+    format: LogFormat,
+    ansi: bool,
+    writer: impl for<'w> MakeWriter<'w> + Send + Sync + 'static,
+) -> Box<dyn Subscriber + Send + Sync> {
     let built = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(ansi)
         // What it would say of a line that it could not write, it says on standard error, and panics where it cannot.
         .log_internal_errors(false)
-        .with_writer(move || Lines::new(redactor.clone(), queue.clone()));
+        .with_writer(writer);
+    let line = tracing_subscriber::fmt::format().with_ansi(ansi);
     match format {
-        LogFormat::Text => tracing::subscriber::set_global_default(built.finish())?,
+        LogFormat::Text => {
+            let line = OfRequest { line, add: |line, id| line.push_str(&format!(" {NAME}={id}")) };
+            Box::new(built.event_format(line).finish())
+        }
         LogFormat::Json => {
-            tracing::subscriber::set_global_default(built.json().flatten_event(true).finish())?;
+            let add: Add = |line, id| {
+                line.pop();
+                line.push_str(&format!(r#","{NAME}":"{id}"}}"#));
+            };
+            let line = OfRequest { line: line.json().flatten_event(true), add };
+            Box::new(built.fmt_fields(JsonFields::new()).event_format(line).finish())
         }
     }
-    Ok(log)
+}
+
+/// The field in which a line names its request.
+const NAME: &str = "request_id";
+
+/// Adds the name of a request to a line.
+type Add = fn(&mut String, &str);
+
+/// Lines that name the request at work. It is looked up when there is a line: a span would be made for every request, and few
+/// of them log anything.
+struct OfRequest<F> {
+    line: F,
+    add: Add,
+}
+
+impl<S, N, F> FormatEvent<S, N> for OfRequest<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let is_named = event.metadata().fields().field(NAME).is_some();
+        let Some(id) = request::current().filter(|_| !is_named) else {
+            return self.line.format_event(context, writer, event);
+        };
+        let mut line = String::new();
+        self.line.format_event(context, Writer::new(&mut line), event)?;
+        line.truncate(line.trim_end().len());
+        (self.add)(&mut line, &id);
+        writeln!(writer, "{line}")
+    }
 }
 
 /// Lines on their way to the thread that writes them.
@@ -155,19 +216,28 @@ mod tests {
 
     use super::*;
 
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Kept {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
     /// What is let through of these targets, each at `trace` and at `warn`.
     fn shown(level: &str) -> Vec<String> {
-        #[derive(Clone, Default)]
-        struct Kept(Arc<Mutex<Vec<u8>>>);
-        impl Write for Kept {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0.lock().unwrap().extend_from_slice(bytes);
-                Ok(bytes.len())
-            }
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
         macro_rules! say {
             ($($target:literal),*) => {$(
                 tracing::warn!(target: $target, "<{} warns>", $target);
@@ -184,7 +254,7 @@ mod tests {
             let _request = tracing::error_span!(target: "chorus_server", "request").entered();
             say!("chorus_server", "agent", "hyper", "tungstenite::protocol", "rmcp::service");
         });
-        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let text = kept.text();
         let ends = text.match_indices('<').map(|(at, _)| &text[at + 1..]);
         ends.filter_map(|rest| Some(rest.split_once('>')?.0.to_owned())).collect()
     }
@@ -216,6 +286,37 @@ mod tests {
             assert_eq!(shown(level), expected, "{level}");
         }
         assert!(filter("chorus=loud").is_err());
+    }
+
+    #[test]
+    fn a_line_names_the_request_that_it_is_of() {
+        let lines = |format| {
+            let kept = Kept::default();
+            let writer = kept.clone();
+            let logs = subscriber(EnvFilter::new("warn"), format, false, move || writer.clone());
+            tracing::subscriber::with_default(logs, || {
+                let work = request::scoped(async {
+                    tracing::warn!(n = 7, "in a request");
+                    tracing::warn!(request_id = "req_own", "named already");
+                    request::current().unwrap()
+                });
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                let id = runtime.block_on(work);
+                tracing::warn!("in none");
+                (id, kept.text())
+            })
+        };
+        let (id, text) = lines(LogFormat::Text);
+        let text: Vec<_> = text.lines().collect();
+        assert!(text[0].ends_with(&format!("in a request n=7 request_id={id}")), "{text:?}");
+        assert!(text[1].contains("req_own") && !text[1].contains(&id), "{text:?}");
+        assert!(text[2].ends_with("in none"), "{text:?}");
+        let (id, text) = lines(LogFormat::Json);
+        let ids = text.lines().map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line["request_id"].as_str().map(str::to_owned)
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), [Some(id), Some("req_own".to_owned()), None]);
     }
 
     // covers: OPS-443

@@ -119,7 +119,12 @@ impl Uid {
         if prefix == Prefix::Uuid {
             return uuid::show(self.0);
         }
-        format!("{}{:032x}", prefix.as_str(), self.0)
+        let mut text = String::with_capacity(prefix.as_str().len() + 32);
+        text.push_str(prefix.as_str());
+        // By hand, since an answer has hundreds of ids and `{:032x}` is ten times slower.
+        let digits = self.0.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        text.extend(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+        text
     }
 
     /// When it was generated: the first 48 bits of a v7 UUID.

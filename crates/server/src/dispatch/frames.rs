@@ -119,11 +119,7 @@ pub(crate) fn params(
     directory: &Directory,
     granted: Granted<'_>,
 ) -> String {
-    with_receiver(offer, channel, directory, granted, |to| {
-        let mut out = String::with_capacity(shared.len() + 768);
-        shared.write_params(&mut out, to);
-        out
-    })
+    with_receiver(offer, channel, directory, granted, |to| shared.params(to))
 }
 
 /// What the right to speak stems from that is given along with an offer, and when that ends.

@@ -29,6 +29,7 @@ pub(crate) use off::Span;
 use otlp::Exporter;
 #[cfg(feature = "otlp")]
 pub(crate) use otlp::Span;
+use tokio::task::futures::TaskLocalFuture;
 
 use crate::config::otlp::Otlp as Settings;
 
@@ -36,7 +37,7 @@ use crate::config::otlp::Otlp as Settings;
 const ORIGINS: usize = 4_096;
 
 tokio::task_local! {
-    static CURRENT: Place;
+    static CURRENT: Option<Place>;
 }
 
 /// Where in a trace something is: the parent of what it causes.
@@ -101,7 +102,7 @@ impl Traces {
     /// A command begins, under what is at work here.
     pub(crate) fn command(&self, name: &'static str) -> Option<Span> {
         let exporter = self.exporter.as_ref()?;
-        let mut span = exporter.begin("command", CURRENT.try_with(|place| *place).ok());
+        let mut span = exporter.begin("command", CURRENT.try_with(|place| *place).ok().flatten());
         span.word("chorus.command", name);
         Some(span)
     }
@@ -156,12 +157,9 @@ impl Traces {
     }
 }
 
-/// Does the work of a span.
-pub(crate) async fn within<F: Future>(span: Option<&Span>, work: F) -> F::Output {
-    match span {
-        Some(span) => CURRENT.scope(span.place(), work).await,
-        None => work.await,
-    }
+/// Does the work of a span. No `async fn`: that would hold the work twice, once as what it was given.
+pub(crate) fn within<F: Future>(span: Option<&Span>, work: F) -> TaskLocalFuture<Option<Place>, F> {
+    CURRENT.scope(span.map(Span::place), work)
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ mod openapi;
 mod pages;
 mod refused;
 mod registry;
-mod request;
 mod rest;
 mod sign_in;
 mod sign_in_with;

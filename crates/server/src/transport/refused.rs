@@ -7,9 +7,9 @@ use chorus_wire::code;
 use chorus_wire::error::Envelope;
 use serde::Serialize;
 
-pub(super) use super::request::request_id;
 use crate::limits::Wait;
 use crate::listen::connection_limiter::Full;
+pub(super) use crate::request::request_id;
 
 /// When a place may be free again.
 const COME_BACK_S: u64 = 5;

@@ -185,7 +185,7 @@ impl Shared {
 
     /// The whole frame for one receiver: the request `chat/deliver` under the id of this attempt.
     pub fn frame(&self, to: &DeliverFor<'_>) -> String {
-        let mut out = String::with_capacity(self.len() + 768);
+        let mut out = String::with_capacity(self.len() + ROOM);
         out.push_str(r#"{"jsonrpc":"2.0","id":""#);
         // The event's hexadecimal digits need no escape.
         let hex = self.event_id.trim_start_matches(Prefix::Event.as_str());
@@ -198,9 +198,15 @@ impl Shared {
         out
     }
 
-    /// Only the params, as `chat.claim` returns them in `event`. They contain the content only if
-    /// the mode shows it.
-    pub fn write_params(&self, out: &mut String, to: &DeliverFor<'_>) {
+    /// Only the params, as `chat.claim` returns them in `event`.
+    pub fn params(&self, to: &DeliverFor<'_>) -> String {
+        let mut out = String::with_capacity(self.len() + ROOM);
+        self.write_params(&mut out, to);
+        out
+    }
+
+    /// The params, with the content only if the mode shows it.
+    fn write_params(&self, out: &mut String, to: &DeliverFor<'_>) {
         out.push('{');
         out.push_str(&self.head);
         out.push_str(r#","target":{"mentions":"#);
@@ -217,7 +223,7 @@ impl Shared {
             out.push(',');
         }
         let key = format!("{}:{}", self.event_id, to.member);
-        let tail = json(&Tail {
+        let tail = Tail {
             attention: Attention {
                 policy: to.policy.into(),
                 reason: to.reason,
@@ -234,7 +240,8 @@ impl Shared {
             knock: to.knock.as_ref(),
             mcp: to.mcp,
             channel_context: to.channel_context,
-        });
+        };
+        let tail = json_of(&tail, ROOM);
         out.push_str(inner(&tail));
         out.push('}');
     }
@@ -261,7 +268,19 @@ fn inner(object: &str) -> &str {
     object.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default()
 }
 
+/// Room for what one receiver's part of a frame needs, so that it need not grow while it is written.
+const ROOM: usize = 1_536;
+
 /// Serializes a value. Structs of strings and numbers cannot fail.
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+    json_of(value, 128)
+}
+
+/// The same with room for so many bytes, for what would have to grow several times.
+fn json_of<T: Serialize + ?Sized>(value: &T, room: usize) -> String {
+    let mut json = Vec::with_capacity(room);
+    match serde_json::to_writer(&mut json, value) {
+        Ok(()) => String::from_utf8(json).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
 }

@@ -21,6 +21,7 @@ use chorus_wire::registry::{
 };
 use chorus_wire::time::Time;
 
+use super::fitting::off_thread;
 use crate::auth::{Auth, Caller};
 use crate::dispatch::hiring::Hiring;
 use crate::dispatch::webhook::state::Webhooks;
@@ -65,7 +66,9 @@ impl AgentService {
         let agent = asked.agent_id.as_deref().map(|id| ids::uuid(id, "agent_id")).transpose()?;
         let endpoint = asked.api_endpoint.as_deref().filter(|url| !self.is_ours(url, agent));
         let endpoint = endpoint.map(|url| self.checked_endpoint(caller, url)).transpose()?;
-        let skills = asked.skills.into_iter().map(skill).collect::<Result<Vec<_>, _>>()?;
+        let offered = asked.skills;
+        let skills = move || offered.into_iter().map(skill).collect::<Result<Vec<_>, _>>();
+        let skills = off_thread(skills).await?;
         let asked = Register {
             owner: asked.owner_id.map(Into::into),
             asked: registry::Registration {

@@ -1,5 +1,5 @@
-//! Whether data fits a schema. Strangers wrote both, and a pattern of theirs may take seconds: it is looked at off the
-//! threads that serve requests, and few at once, so that it never takes all of the machine.
+//! The schemas of strangers, and whether data fits them. A pattern of theirs may take seconds: it is looked at off the
+//! threads that serve requests, and few at once.
 
 use chorus_core::model::error::{Code, Refusal};
 use tokio::sync::Semaphore;
@@ -10,18 +10,25 @@ static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Refuses data that does not fit a schema that was checked when it was registered.
 pub(super) async fn must_fit(schema: &str, data: &str, what: &'static str) -> Result<(), Refusal> {
+    let (schema, data) = (schema.to_owned(), data.to_owned());
+    off_thread(move || chorus_schema::must_fit(&schema, &data, what)).await
+}
+
+/// Looks at schemas where that may take its time.
+pub(super) async fn off_thread<T: Send + 'static>(
+    look: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
     let broken = |why: String| {
         tracing::error!(why, "a schema could not be looked at");
-        Refusal::new(Code::Internal, format!("the host made a mistake while it checked {what}"))
+        Refusal::new(Code::Internal, "the host made a mistake while it looked at a schema")
     };
     let place = PLACES.acquire().await.map_err(|why| broken(why.to_string()))?;
-    let (schema, data) = (schema.to_owned(), data.to_owned());
-    let fits = spawn_blocking(move || {
+    let looked = spawn_blocking(move || {
         // Also when nobody waits for it any more.
         let _place = place;
-        chorus_schema::must_fit(&schema, &data, what)
+        look()
     });
-    fits.await.map_err(|why| broken(why.to_string()))?
+    looked.await.map_err(|why| broken(why.to_string()))?
 }
 
 #[cfg(test)]

@@ -36,10 +36,10 @@ use crate::dispatch::connections::{
 use crate::dispatch::frames::{self, Granted};
 use crate::dispatch::recent_offers::RecentOffers;
 use crate::limits::{Bucket, Wait};
+use crate::request;
 use crate::services::App;
 use crate::traces;
 use crate::transport::refused::{log, request_id, too_much};
-use crate::transport::request;
 
 /// The longest that saying why a connection ends may take.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -296,6 +296,8 @@ impl Run {
 
     fn call(&mut self, call: impl Future<Output = Option<String>> + Send + 'static) {
         let span = self.app.shared.traces.begin("call", None);
+        // Its state is large, and would be moved with each layer around it.
+        let call = Box::pin(call);
         self.calls.push(Box::pin(request::scoped(async move {
             traces::within(span.as_ref(), call).await
         })));

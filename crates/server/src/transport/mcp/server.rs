@@ -26,8 +26,8 @@ use super::mistake::mistake;
 use super::notices::{SUBSCRIPTIONS, Told};
 use super::resources::{self, Changes, Named, News};
 use super::{Asking, channel, prompts, within};
+use crate::request;
 use crate::services::App;
-use crate::transport::request;
 use crate::transport::tools::{self, Given};
 
 /// What a model is told of this server when it is connected.

@@ -5,23 +5,26 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chorus_core::model::ids::{Prefix, Uid};
-use tracing::Instrument;
+use tokio::task::futures::TaskLocalFuture;
 
 tokio::task_local! {
     static CURRENT: Uid;
 }
 
-/// Runs the work of one request under a name of its own.
-pub(super) async fn scoped<F: Future>(work: F) -> F::Output {
-    let id = next();
-    // Of the highest level, so that it is there whatever is logged.
-    let span = tracing::error_span!("request", request_id = %Shown(id));
-    CURRENT.scope(id, work.instrument(span)).await
+/// Runs the work of one request under a name of its own. No `async fn`: that would hold the work twice, once as what it was
+/// given.
+pub(crate) fn scoped<F: Future>(work: F) -> TaskLocalFuture<Uid, F> {
+    CURRENT.scope(next(), work)
 }
 
 /// The name of this request; outside of any, a new one.
-pub(super) fn request_id() -> String {
-    Shown(CURRENT.try_with(|id| *id).unwrap_or_else(|_| next())).to_string()
+pub(crate) fn request_id() -> String {
+    current().unwrap_or_else(|| next().show(Prefix::Request))
+}
+
+/// The name of the request that is at work here.
+pub(crate) fn current() -> Option<String> {
+    CURRENT.try_with(|id| id.show(Prefix::Request)).ok()
 }
 
 /// Unique in this run of the host, and unlikely to be another's.
@@ -35,12 +38,4 @@ fn next() -> Uid {
         u64::from_be_bytes(bytes)
     });
     Uid(u128::from(run) << 64 | u128::from(NEXT.fetch_add(1, Ordering::Relaxed)))
-}
-
-struct Shown(Uid);
-
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.show(Prefix::Request))
-    }
 }
