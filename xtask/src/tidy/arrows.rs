@@ -1,5 +1,5 @@
 //! Which crate may use which: `core <- wire <- client <- harness`, `core <- store`,
-//! `server -> core, wire, store, schema, web`, `cli -> server, harness`.
+//! `wire <- schema`, `server -> core, wire, store, schema, web`, `cli -> server, harness`.
 //!
 //! The invariant is one of absence. The core has nothing in it that could ask the world; only the
 //! store and the harness's journal know SQL; transports never see the store.

@@ -21,7 +21,7 @@ use chorus_wire::registry::{
 };
 use chorus_wire::time::Time;
 
-use super::fitting::off_thread;
+use super::schemas::off_thread;
 use crate::auth::{Auth, Caller};
 use crate::dispatch::hiring::Hiring;
 use crate::dispatch::webhook::state::Webhooks;

@@ -23,7 +23,7 @@ use chorus_store::{Line, Page};
 use chorus_wire::canonical::canonical_json;
 use serde_json::{Value, json};
 
-use super::fitting::must_fit;
+use super::schemas::must_fit;
 use super::steps::next;
 use crate::dispatch::hiring::Hiring;
 use crate::services::clock::HostClock;

@@ -24,9 +24,9 @@ use chorus_wire::registry::{
 use serde_json::value::RawValue;
 
 use super::agents::{AgentService, check_currency, check_version, must_not_be_negative};
-use super::fitting::must_fit;
 use super::ledger::sees_everything;
 use super::receipts;
+use super::schemas::must_fit;
 use super::steps::next;
 use crate::auth::{Auth, Caller};
 use crate::dispatch::hiring::Hiring;

@@ -5,7 +5,7 @@ use chorus_core::model::limits;
 use chorus_wire::canonical::canonical_json;
 use serde_json::{Map, Value};
 
-use super::fitting::must_fit;
+use super::schemas::must_fit;
 use crate::services::reads::Reads;
 
 /// What a result makes of the pipeline that its job is a step of.
