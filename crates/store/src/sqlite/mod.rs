@@ -331,3 +331,25 @@ fn engine(error: rusqlite::Error) -> Error {
         _ => Error::Engine(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Sqlite::writer(&folder.path().join("db"), None, Sync::Full).unwrap();
+        db.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER)", &[]).unwrap();
+        let sql = "SELECT b FROM t WHERE a > $1 ORDER BY a LIMIT $2";
+        for n in 1..=5_u64 {
+            db.query(sql, &[n.into(), n.into()], &mut |_| Ok(())).unwrap();
+        }
+        let statement = db.connection.prepare_cached(sql).unwrap();
+        assert_eq!(statement.get_status(StatementStatus::Run), 5);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
+}
