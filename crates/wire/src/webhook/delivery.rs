@@ -1,5 +1,6 @@
 //! What a service POSTs to an agent (webhook spec section 2).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -18,7 +19,7 @@ use crate::time::Time;
 /// The body of a POST to a connection string.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
-pub struct Delivery {
+pub struct Delivery<'a> {
     pub channel: Channel,
     pub message: Message,
     /// The URL to which the agent posts its output. Opaque; knowing it is the only authorization.
@@ -26,14 +27,14 @@ pub struct Delivery {
     pub callback: String,
     pub mcp: Option<McpServers>,
     /// Chorus's extension.
-    pub chorus: Option<Extension>,
+    pub chorus: Option<Extension<'a>>,
 }
 
 /// A reminder to an agent that accepted a message and has not answered. It is a separate signal,
 /// not a new delivery.
 #[skip_serializing_none]
 #[derive(Clone, veil::Redact, PartialEq, Serialize, Deserialize)]
-pub struct Reminder {
+pub struct Reminder<'a> {
     pub kind: ReminderKind,
     pub channel: Channel,
     /// The `message.id` of the delivered message.
@@ -42,7 +43,7 @@ pub struct Reminder {
     #[redact(fixed = 3)]
     pub callback: String,
     pub mcp: Option<McpServers>,
-    pub chorus: Option<Extension>,
+    pub chorus: Option<Extension<'a>>,
 }
 
 /// The value of `kind` that identifies a reminder.
@@ -114,7 +115,7 @@ impl fmt::Debug for McpServer {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Extension {
+pub struct Extension<'a> {
     /// Increases each time the same message is delivered again.
     #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub attempt: u16,
@@ -132,7 +133,7 @@ pub struct Extension {
     /// Ids of other recipients; a long list is cut off. Agents need to know them so that they do
     /// not all answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub audience: Vec<String>,
+    pub audience: Vec<Cow<'a, str>>,
     /// Number of further recipients.
     #[serde(deserialize_with = "known::number", skip_serializing_if = "crate::is_default")]
     pub audience_more: usize,

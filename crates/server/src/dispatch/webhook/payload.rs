@@ -109,7 +109,7 @@ pub(super) fn encode(
             }),
             in_reply_to: frames::answers(entry).map(|uid| uid.show(Prefix::Event)),
             created_at: Some(event.at.into()),
-            audience: audience.into_iter().map(str::to_owned).collect(),
+            audience: audience.into_iter().map(Into::into).collect(),
             audience_more,
             knock: knock.as_ref().map(|k| Knock { pull_with: k.pull_with.clone().into_owned() }),
             parts: if knock.is_none() { parts(offer) } else { Vec::new() },

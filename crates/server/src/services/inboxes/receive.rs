@@ -134,7 +134,7 @@ impl InboxService {
         inbox: &Inbox,
         kind: MemberKind,
         text: &str,
-        extension: &Extension,
+        extension: &Extension<'_>,
     ) -> Result<Content, Refusal> {
         // What was delivered before stands here already.
         let known = extension.earlier.iter().rposition(|m| extension.supersedes.contains(&m.id));
@@ -158,7 +158,7 @@ impl InboxService {
 }
 
 /// None of a reminder. Nothing of the body stands in the refusal: there are secrets in it.
-fn read(body: &[u8]) -> Result<Option<Delivery>, Refusal> {
+fn read(body: &[u8]) -> Result<Option<Delivery<'static>>, Refusal> {
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal::invalid("a delivery is a JSON object"));
     }
@@ -214,7 +214,7 @@ fn digest(fields: &[&[u8]]) -> Hash {
 }
 
 /// What the sender says of its audience may take an obligation away.
-fn lowered(extension: &Extension) -> Option<Directedness> {
+fn lowered(extension: &Extension<'_>) -> Option<Directedness> {
     if extension.knock.is_some() {
         return Some(Directedness::Ambient);
     }
