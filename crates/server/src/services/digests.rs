@@ -24,7 +24,8 @@ use tokio::sync::mpsc;
 
 use super::commands::Commands;
 use super::ids;
-use super::reads::{Reads, is_shown, limit, posted};
+use super::pages::{is_shown, limit, posted};
+use super::reads::Reads;
 use crate::auth::Caller;
 use crate::dispatch::Made;
 use crate::dispatch::connections::{Connections, Note};

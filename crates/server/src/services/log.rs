@@ -11,7 +11,8 @@ use tokio::sync::watch;
 
 use super::identity::Identity;
 use super::ids;
-use super::reads::{Logged, Reads, limit};
+use super::pages::limit;
+use super::reads::{Logged, Reads};
 use crate::auth::Caller;
 use crate::dispatch::erased::ErasedEvents;
 use crate::dispatch::feed::Feed;

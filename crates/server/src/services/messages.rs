@@ -20,8 +20,9 @@ use super::answered::unseen;
 use super::assets::AssetService;
 use super::clock::HostClock;
 use super::commands::Commands;
+use super::pages::{self, Page, Range, limit, posted};
 use super::quotas::{ENTRY, Quotas};
-use super::reads::{self, Page, Range, Reads, limit, posted};
+use super::reads::{self, Reads};
 use super::search::SearchService;
 use super::{ids, posts};
 use crate::auth::Caller;
@@ -56,15 +57,37 @@ impl MessageService {
         caller: &Caller,
         query: ListMessages,
     ) -> Result<Messages, Refusal> {
-        let place = self.reads.place(caller, ids::conversation(&query.conversation)?).await?;
-        let thread = match query.thread.as_deref() {
-            Some(id) => Some(self.reads.thread_key(place.conversation.key, id).await?),
-            None => None,
+        let (uid, viewer) = (ids::conversation(&query.conversation)?, caller.viewer());
+        let thread = match query.thread.as_deref().map(ids::thread).transpose() {
+            Ok(thread) => thread,
+            // What may not be seen is unknown, however it is asked for.
+            Err(refusal) => {
+                return Err(self.reads.place(caller, uid).await.err().unwrap_or(refusal));
+            }
         };
-        let limit = limit(query.limit)?;
-        let range = Range::of(query.after_seq, query.before_seq)?;
-        let Page { shown, more } =
-            self.reads.page(caller.viewer(), &place.conversation, thread, range, limit).await?;
+        let asked = limit(query.limit)
+            .and_then(|limit| Ok((limit, Range::of(query.after_seq, query.before_seq)?)));
+        let good = asked.as_ref().ok().copied();
+        reads::in_turn(caller, uid)?;
+        let read = move |readers: &Readers| {
+            let Some(place) = reads::place(readers, viewer, uid)? else { return Ok(None) };
+            let key = place.conversation.key;
+            let of = match thread {
+                Some(thread) => reads::thread_key(readers, key, thread)?,
+                None => None,
+            };
+            if thread.is_some() && of.is_none() {
+                return Ok(Some((place, None)));
+            }
+            let page =
+                good.map(|(limit, range)| pages::page(readers, viewer, (key, of), range, limit));
+            Ok(Some((place, Some(page.transpose()?))))
+        };
+        let found = self.reads.read(read).await?;
+        let (place, page) = found.ok_or_else(|| Refusal::not_found("conversation"))?;
+        let page = page.ok_or_else(|| Refusal::not_found("thread"))?;
+        asked?;
+        let Page { shown, more } = page.unwrap_or_default();
         let directory = self.directory.load();
         let messages = shown.iter().map(|shown| messages::message(&directory, shown)).collect();
         Ok(Messages { messages, has_more: more, base_seq: base_seq(place.head) })

@@ -13,9 +13,11 @@ use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::MessageKind;
-use chorus_core::model::ids::{EventRef, Prefix, Seq, Uid};
+use chorus_core::model::ids::{ConversationKey, EventRef, Prefix, Seq, Uid};
 use chorus_core::model::{activity, thread};
 use chorus_core::state::directory::Directory;
+use chorus_store::Readers;
+use chorus_store::db::Error;
 use chorus_wire::limits::MAX_WAIT_SECONDS;
 use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
@@ -32,8 +34,9 @@ use super::digests::Scribe;
 use super::identity::Identity;
 use super::ids;
 use super::names::Names;
+use super::pages::{self, NOBODY, Page, Range, limit};
 use super::posts::{OutgoingMessage, PostService};
-use super::reads::{Known, Page, Range, Reads, limit};
+use super::reads::{self, Known, Reads};
 use super::threads::{Change, ThreadService, thread_at_home};
 use crate::auth::Caller;
 use crate::dispatch::feed::{Feed, Live};
@@ -140,25 +143,34 @@ impl ThreadMethods {
         args: ReadMessages,
     ) -> Result<Messages, Refusal> {
         let limit = limit(args.limit)?;
-        let (conversation, thread) = self.thread_seen(caller, &args.thread_id).await?;
         let since = args.since_seq;
+        let wait = args.wait_seconds.unwrap_or(0);
+        // Who does not wait has all of it with one read.
+        let first = move |readers: &Readers, home: &Conversation, thread: &thread::Thread| {
+            let at_once = wait == 0 && since.is_none_or(|seq| seq <= thread.last_seq);
+            let page = || messages_since(readers, home.key, thread, since, limit);
+            at_once.then(page).transpose()
+        };
+        let (conversation, thread, first) =
+            self.thread_with(caller, &args.thread_id, first).await?;
+        if let Some(page) = first {
+            return Ok(self.shown(&thread, since, page));
+        }
         if since.is_some_and(|seq| seq > thread.last_seq) {
             let last = thread.last_seq;
             return Err(Refusal::invalid(format!("since_seq: the newest seq is {last}")));
         }
-        let wait = args.wait_seconds.unwrap_or(0);
         if wait > MAX_WAIT_SECONDS {
             return Err(Refusal::invalid(format!("wait_seconds is at most {MAX_WAIT_SECONDS}")));
-        }
-        if wait == 0 {
-            return self.messages_since(caller, &conversation, &thread, since, limit).await;
         }
         let until = Instant::now() + Duration::from_secs(wait.into());
         let mut news = News::of(&self.feed, &conversation, &args.thread_id);
         loop {
-            let found = self.messages_since(caller, &conversation, &thread, since, limit).await?;
-            if !found.messages.is_empty() || !news.come(until).await {
-                return Ok(found);
+            let (key, of) = (conversation.key, thread.clone());
+            let read = move |readers: &Readers| messages_since(readers, key, &of, since, limit);
+            let page = self.reads.read(read).await?;
+            if !page.shown.is_empty() || !news.come(until).await {
+                return Ok(self.shown(&thread, since, page));
             }
             if !self.identity.still_valid(caller) {
                 return Err(Refusal::new(Code::Unauthorized, "the token has ended"));
@@ -168,36 +180,12 @@ impl ThreadMethods {
         }
     }
 
-    async fn messages_since(
-        &self,
-        caller: &Caller,
-        conversation: &Conversation,
-        thread: &thread::Thread,
-        since: Option<u64>,
-        limit: usize,
-    ) -> Result<Messages, Refusal> {
-        let (key, of, seq) = (conversation.key, thread.key, since.unwrap_or(0));
-        let root = match since {
-            None => self.reads.root(key, of).await?,
-            Some(_) => None,
-        };
-        let left = limit - usize::from(root.is_some());
-        let Page { mut shown, more } = match left {
-            // There is room for the root alone.
-            0 => Page { shown: Vec::new(), more: thread.last_seq > 0 },
-            left => {
-                let start =
-                    self.reads.read(move |readers| readers.seq_in_thread(key, of, seq)).await?;
-                let range = Range::After(start);
-                self.reads.page(caller.viewer(), conversation, Some(of), range, left).await?
-            }
-        };
-        shown.splice(0..0, root);
+    fn shown(&self, thread: &thread::Thread, since: Option<u64>, page: Page) -> Messages {
         let directory = self.directory.load();
         let show = |shown| view::message(&directory, thread.uid, shown);
-        let messages: Vec<_> = shown.iter().map(show).collect();
-        let next_seq = messages.last().map_or(seq, |message| message.seq);
-        Ok(Messages { messages, next_seq, has_more: more })
+        let messages: Vec<_> = page.shown.iter().map(show).collect();
+        let next_seq = messages.last().map_or(since.unwrap_or(0), |message| message.seq);
+        Messages { messages, next_seq, has_more: page.more }
     }
 
     pub(crate) async fn ack_read(&self, caller: &Caller, args: AckRead) -> Result<Acked, Refusal> {
@@ -260,14 +248,30 @@ impl ThreadMethods {
         caller: &Caller,
         id: &str,
     ) -> Result<(Arc<Conversation>, thread::Thread), Refusal> {
-        let uid = ids::thread(id)?;
-        let found = self.reads.read(move |readers| thread_at_home(readers, uid)).await?;
-        let (conversation, thread) = found.ok_or_else(|| Refusal::not_found("thread"))?;
-        match self.reads.place(caller, conversation.uid).await {
-            Ok(_) => Ok((conversation, thread)),
-            Err(refusal) if refusal.code == Code::NotFound => Err(Refusal::not_found("thread")),
-            Err(refusal) => Err(refusal),
-        }
+        let (conversation, thread, ()) = self.thread_with(caller, id, |_, _, _| Ok(())).await?;
+        Ok((conversation, thread))
+    }
+
+    /// The same with what is read of it at once.
+    async fn thread_with<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        id: &str,
+        more: impl FnOnce(&Readers, &Conversation, &thread::Thread) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(Arc<Conversation>, thread::Thread, T), Refusal> {
+        let (uid, viewer) = (ids::thread(id)?, caller.viewer());
+        let read = move |readers: &Readers| {
+            let Some((home, thread)) = thread_at_home(readers, uid)? else { return Ok(None) };
+            let seen = match reads::may_see(readers, viewer, home.key)? {
+                true => Some(more(readers, &home, &thread)?),
+                false => None,
+            };
+            Ok(Some((home, thread, seen)))
+        };
+        let unknown = || Refusal::not_found("thread");
+        let (home, thread, seen) = self.reads.read(read).await?.ok_or_else(unknown)?;
+        reads::in_turn(caller, home.uid)?;
+        Ok((home, thread, seen.ok_or_else(unknown)?))
     }
 
     /// The conversation of a thread, by its public id.
@@ -298,6 +302,33 @@ impl ThreadMethods {
         self.homes.put(thread, conversation.uid);
         Ok(conversation.uid)
     }
+}
+
+/// Messages of a thread after a seq of it, or all from its root on: what everybody is shown. The others have no seq,
+/// and whoever reads on with the last seq would be given them again.
+fn messages_since(
+    readers: &Readers,
+    key: ConversationKey,
+    thread: &thread::Thread,
+    since: Option<u64>,
+    limit: usize,
+) -> Result<Page, Error> {
+    let root = match since {
+        None => pages::root(readers, key, thread.key)?,
+        Some(_) => None,
+    };
+    let left = limit - usize::from(root.is_some());
+    let mut page = match left {
+        // There is room for the root alone.
+        0 => Page { shown: Vec::new(), more: thread.last_seq > 0 },
+        left => {
+            let after = readers.seq_in_thread(key, thread.key, since.unwrap_or(0))?;
+            let of = (key, Some(thread.key));
+            pages::page(readers, Some(NOBODY), of, Range::After(after), left)?
+        }
+    };
+    page.shown.splice(0..0, root);
+    Ok(page)
 }
 
 /// Waits for messages of a thread. It follows the feed, and costs nothing while nothing is said.

@@ -9,6 +9,7 @@ mod answered;
 mod id_generator;
 mod idempotency;
 mod ids;
+mod pages;
 mod reads;
 mod resolve;
 

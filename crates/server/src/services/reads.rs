@@ -6,28 +6,23 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use chorus_core::model::caller::Authority;
 use chorus_core::model::conversation::{Conversation, ConversationKind};
 use chorus_core::model::error::{Code, Refusal};
-use chorus_core::model::event::{Change, Event};
+use chorus_core::model::event::Event;
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Prefix, Seq, ThreadKey, Uid};
 use chorus_core::state::room::Head;
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
-use chorus_store::{Line, Readers, StoredEntry};
+use chorus_store::{Line, Readers};
 use hashlink::LruCache;
 
 use super::answered::{self, Read};
 use super::clock::HostClock;
-use super::ids;
+use super::pages::{self, Page, Range, is_shown, posted, visible};
 use crate::auth::Caller;
 use crate::dispatch::channel_count::ChannelCount;
 use crate::view::messages::Shown;
 
-/// Messages in one answer, unless the caller says.
-pub(super) const PAGE: u32 = 50;
-/// Most messages in one answer.
-pub(super) const LONGEST_PAGE: u32 = 200;
 /// Entries of one memory; about 50 bytes each.
 const KNOWN: usize = 100_000;
 
@@ -47,21 +42,6 @@ pub(crate) struct Place {
     pub head: Head,
 }
 
-/// Which part of a line of talk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
-    After(Seq),
-    Before(Seq),
-    Newest,
-}
-
-/// Messages, oldest first.
-pub(super) struct Page {
-    pub shown: Vec<Shown>,
-    /// Whether there are more in the direction of reading.
-    pub more: bool,
-}
-
 /// One entry of a log, as it is shown.
 pub(super) struct Logged {
     pub conversation: Arc<Conversation>,
@@ -69,17 +49,6 @@ pub(super) struct Logged {
     pub thread: Option<Uid>,
     /// The message it posts or is about, as it is now.
     pub about: Option<Shown>,
-}
-
-impl Range {
-    pub(super) fn of(after: Option<u64>, before: Option<u64>) -> Result<Self, Refusal> {
-        match (after, before) {
-            (Some(_), Some(_)) => Err(Refusal::invalid("read after a seq or before one, not both")),
-            (Some(seq), None) => Ok(Self::After(Seq(seq))),
-            (None, Some(seq)) => Ok(Self::Before(Seq(seq))),
-            (None, None) => Ok(Self::Newest),
-        }
-    }
 }
 
 /// Reads of the store, off the threads that serve requests.
@@ -108,24 +77,9 @@ impl Reads {
 
     /// The conversation, when the caller may see it.
     pub(crate) async fn place(&self, caller: &Caller, uid: Uid) -> Result<Place, Refusal> {
-        if caller.turn.is_some_and(|turn| turn.conversation != uid) {
-            return Err(Refusal::new(
-                Code::Forbidden,
-                "this turn's token is for another conversation",
-            ));
-        }
-        let (member, authority) = (caller.by.member, caller.authority());
-        let found = self
-            .read(move |readers| {
-                let Some(conversation) = readers.conversation(uid)? else { return Ok(None) };
-                let key = conversation.key;
-                if authority != Authority::Auditor && !readers.may_read(key, member)? {
-                    return Ok(None);
-                }
-                let head = readers.head(key)?.unwrap_or_default();
-                Ok(Some(Place { conversation, head }))
-            })
-            .await?;
+        in_turn(caller, uid)?;
+        let viewer = caller.viewer();
+        let found = self.read(move |readers| place(readers, viewer, uid)).await?;
         let place = found.ok_or_else(|| Refusal::not_found("conversation"))?;
         self.kinds.put(uid, place.conversation.kind);
         Ok(place)
@@ -139,9 +93,7 @@ impl Reads {
     ) -> Result<Option<Place>, Refusal> {
         let viewer = caller.viewer();
         self.read(move |readers| {
-            if let Some(member) = viewer
-                && !readers.may_read(key, member)?
-            {
+            if !may_see(readers, viewer, key)? {
                 return Ok(None);
             }
             let Some(conversation) = readers.conversation_by_key(key)? else { return Ok(None) };
@@ -173,37 +125,7 @@ impl Reads {
         limit: usize,
     ) -> Result<Page, Refusal> {
         let key = conversation.key;
-        self.read(move |readers| {
-            let start = match range {
-                Range::After(seq) => Start::After(seq),
-                Range::Before(seq) => Start::Before(seq),
-                Range::Newest => Start::Newest,
-            };
-            let line = thread.map_or(Line::Messages, Line::Thread);
-            let asked = chorus_store::Page { conversation: key, line, start, limit };
-            let (entries, mut more, _) = visible(readers, viewer, asked)?;
-            let mut shown: Vec<_> = entries.into_iter().filter_map(posted).collect();
-            // Read forwards a thread begins with its root; read backwards the root comes last, on the page that has room
-            // for it.
-            let forwards = range == Range::After(Seq(0));
-            let from_start = forwards || (!more && !matches!(range, Range::After(_)));
-            let root = match thread.filter(|_| from_start) {
-                Some(thread) => root(readers, key, thread)?,
-                None => None,
-            };
-            if let Some(root) = root {
-                let is_full = shown.len() >= limit;
-                if is_full && forwards {
-                    shown.truncate(limit - 1);
-                }
-                more |= is_full;
-                if forwards || !is_full {
-                    shown.insert(0, root);
-                }
-            }
-            Ok(Page { shown, more })
-        })
-        .await
+        self.read(move |readers| pages::page(readers, viewer, (key, thread), range, limit)).await
     }
 
     /// What was done in a thread after a seq, as it says now: its messages that are no plain talk.
@@ -299,27 +221,6 @@ impl Reads {
         .await
     }
 
-    /// The message that a thread began with, when it began with one.
-    pub(super) async fn root(
-        &self,
-        conversation: ConversationKey,
-        of: ThreadKey,
-    ) -> Result<Option<Shown>, Refusal> {
-        self.read(move |readers| root(readers, conversation, of)).await
-    }
-
-    /// The key of a thread of this conversation.
-    pub(super) async fn thread_key(
-        &self,
-        conversation: ConversationKey,
-        id: &str,
-    ) -> Result<ThreadKey, Refusal> {
-        let uid = ids::thread(id)?;
-        let found = self.read(move |readers| readers.thread(uid)).await?;
-        let here = found.filter(|(home, _)| *home == conversation);
-        here.map(|(_, thread)| thread.key).ok_or_else(|| Refusal::not_found("thread"))
-    }
-
     /// How many channels there are; the store is asked only after some may have been missed.
     pub(crate) async fn channel_count(&self) -> Result<u64, Refusal> {
         let now = self.clock.now();
@@ -331,61 +232,45 @@ impl Reads {
     }
 }
 
-/// A page of what the viewer is shown, whether there is more, and the entry farthest in its direction that was
-/// looked at. Others' ephemeral messages, and what is about them, are passed over here and nowhere else; a page
-/// has something in it as long as there is something.
-fn visible(
+/// A turn's token is for the one conversation that the turn is in.
+pub(super) fn in_turn(caller: &Caller, uid: Uid) -> Result<(), Refusal> {
+    match caller.turn.is_some_and(|turn| turn.conversation != uid) {
+        true => Err(Refusal::new(Code::Forbidden, "this turn's token is for another conversation")),
+        false => Ok(()),
+    }
+}
+
+/// The conversation, when the viewer may see it.
+pub(super) fn place(
     readers: &Readers,
     viewer: Option<MemberKey>,
-    mut asked: chorus_store::Page,
-) -> Result<(Vec<StoredEntry>, bool, Option<Seq>), Error> {
-    loop {
-        let (mut entries, more) = readers.entries(&asked)?.unwrap_or_default();
-        let forwards = matches!(asked.start, Start::After(_));
-        let last = if forwards { entries.last() } else { entries.first() };
-        let upto = last.map(|stored| stored.entry.event.seq);
-        entries.retain(|stored| is_shown(viewer, stored));
-        match upto {
-            Some(seq) if entries.is_empty() && more => {
-                asked.start = if forwards { Start::After(seq) } else { Start::Before(seq) };
-            }
-            _ => return Ok((entries, more, upto)),
-        }
+    uid: Uid,
+) -> Result<Option<Place>, Error> {
+    let Some(conversation) = readers.conversation(uid)? else { return Ok(None) };
+    if !may_see(readers, viewer, conversation.key)? {
+        return Ok(None);
     }
+    let head = readers.head(conversation.key)?.unwrap_or_default();
+    Ok(Some(Place { conversation, head }))
 }
 
-/// Whether the viewer is shown this entry; an auditor, who is none, is shown everything.
-pub(super) fn is_shown(viewer: Option<MemberKey>, stored: &StoredEntry) -> bool {
-    viewer.is_none_or(|member| stored.entry.event.is_shown_to(member))
-}
-
-/// A message as it is now; none when the event posted none.
-pub(super) fn posted(stored: StoredEntry) -> Option<Shown> {
-    let StoredEntry { entry, state, content } = stored;
-    if !matches!(entry.event.change, Change::Posted(_)) {
-        return None;
-    }
-    Some(Shown {
-        conversation: entry.conversation,
-        event: entry.event,
-        thread: entry.thread.map(|t| t.uid),
-        reply_to: entry.reply_to,
-        replaces: None,
-        edited: state.latest.and(content),
-        state,
-    })
-}
-
-fn root(
+/// The key of a thread, when it is of this conversation.
+pub(super) fn thread_key(
     readers: &Readers,
     conversation: ConversationKey,
-    thread: ThreadKey,
-) -> Result<Option<Shown>, Error> {
-    let root = readers.thread_by_key(conversation, thread)?.and_then(|t| t.root);
-    match root {
-        Some(seq) => Ok(readers.entry_at(EventRef { conversation, seq })?.and_then(posted)),
-        None => Ok(None),
-    }
+    uid: Uid,
+) -> Result<Option<ThreadKey>, Error> {
+    let found = readers.thread(uid)?.filter(|(home, _)| *home == conversation);
+    Ok(found.map(|(_, thread)| thread.key))
+}
+
+/// Whether the viewer may see the conversation; an auditor, who is none, may see all.
+pub(super) fn may_see(
+    readers: &Readers,
+    viewer: Option<MemberKey>,
+    key: ConversationKey,
+) -> Result<bool, Error> {
+    viewer.map_or(Ok(true), |member| readers.may_read(key, member))
 }
 
 impl<T: Copy> Known<T> {
@@ -395,14 +280,6 @@ impl<T: Copy> Known<T> {
 
     pub(super) fn put(&self, uid: Uid, value: T) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(uid, value);
-    }
-}
-
-/// How many the caller wants, within what there may be.
-pub(super) fn limit(asked: Option<u32>) -> Result<usize, Refusal> {
-    match asked.unwrap_or(PAGE) {
-        0 => Err(Refusal::invalid("limit is at least 1")),
-        n => Ok(n.min(LONGEST_PAGE) as usize),
     }
 }
 

@@ -12,7 +12,7 @@ use chorus_wire::rest::thread_work::{self, Promote, WorkPatch};
 use chorus_wire::rest::threads::Thread;
 
 use super::ids;
-use super::reads::{limit, posted};
+use super::pages::{limit, posted};
 use super::threads::ThreadService;
 use crate::auth::Caller;
 use crate::view::feed;

@@ -19,7 +19,7 @@ use chorus_wire::rest::messages::ListMessages;
 
 use super::MessageService;
 use crate::auth::Caller;
-use crate::services::reads::{Page, Range, limit};
+use crate::services::pages::{NOBODY, Page, Range, limit};
 use crate::services::{answered, ids};
 use crate::view::{conversations, messages};
 
@@ -29,8 +29,6 @@ const MESSAGES: usize = 256;
 const READS: u8 = 4;
 /// Bytes of all tails together; past it they are made anew.
 const BYTES: usize = 64 * 1024 * 1024;
-/// No member has this key: what it is shown, everybody is.
-const NOBODY: MemberKey = MemberKey::HOST;
 
 /// The tails there are.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use chorus_wire::threads::{Author, OpenItem, SummarizeThread, Summary};
 
 use crate::auth::Caller;
 use crate::services::methods::ThreadMethods;
-use crate::services::reads::{Page, Range};
+use crate::services::pages::{Page, Range};
 use crate::view::id_of;
 use crate::view::messages::message_id;
 

@@ -29,7 +29,8 @@ use crate::egress::check_url;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
 use crate::services::ids;
-use crate::services::reads::{self, Reads};
+use crate::services::pages;
+use crate::services::reads::Reads;
 use crate::view;
 
 /// How far ahead of ours another machine's clock may be.
@@ -173,7 +174,7 @@ impl AgentService {
     }
 
     pub(crate) async fn agents(&self, query: AgentQuery) -> Result<Agents, Refusal> {
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let after = query.after.as_deref().map(|id| ids::uuid(id, "after")).transpose()?;
         let (owner, after) = (query.owner, after.unwrap_or_default());
         let page = move |readers: &chorus_store::Readers| {
@@ -199,7 +200,7 @@ impl AgentService {
     }
 
     pub(crate) async fn discover(&self, asked: Discover) -> Result<Discovered, Refusal> {
-        let limit = reads::limit(asked.limit)?;
+        let limit = pages::limit(asked.limit)?;
         let now = self.clock.now();
         let alive = now.plus(-AGENT_OFFLINE_MS);
         let min_reputation = asked.min_reputation.map(|score| {
@@ -253,7 +254,7 @@ impl AgentService {
     }
 
     pub(crate) async fn skills(&self, query: PageQuery) -> Result<SkillTotals, Refusal> {
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let after = query.after.unwrap_or_default();
         let mut found = self.reads.read(move |readers| readers.skills(&after, limit + 1)).await?;
         let more = found.len() > limit;
@@ -272,7 +273,7 @@ impl AgentService {
         id: &str,
         query: PageQuery,
     ) -> Result<ReputationHistory, Refusal> {
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let after = query.after.as_deref().unwrap_or("0").parse::<u64>();
         let after = after.map_err(|_| Refusal::invalid("after is the next of the page before"))?;
         let agent = self.agent_named(id).await?;

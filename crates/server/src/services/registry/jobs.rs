@@ -34,7 +34,8 @@ use crate::dispatch::webhook::state::Webhooks;
 use crate::egress::check_url;
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
-use crate::services::reads::{self, Reads};
+use crate::services::pages;
+use crate::services::reads::Reads;
 use crate::services::{IdGenerator, ids};
 use crate::view;
 
@@ -222,7 +223,7 @@ impl JobService {
     }
 
     pub(crate) async fn jobs(&self, caller: &Caller, query: JobsQuery) -> Result<Jobs, Refusal> {
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let owner = owner_of(&caller.member).to_string();
         let (side, disputed) = (query.side.unwrap_or_default(), query.disputed.unwrap_or(false));
         if disputed && side != Side::All {

@@ -19,7 +19,8 @@ use super::receipts::Paid;
 use crate::auth::{Auth, Caller};
 use crate::services::clock::HostClock;
 use crate::services::commands::Commands;
-use crate::services::reads::{self, Reads};
+use crate::services::pages;
+use crate::services::reads::Reads;
 use crate::services::{IdGenerator, ids};
 use crate::view;
 
@@ -113,7 +114,7 @@ impl LedgerService {
         caller: &Caller,
         query: PageQuery,
     ) -> Result<Accounts, Refusal> {
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         if !sees_everything(caller) {
             let owner = owner_of(&caller.member);
             let found = self.reads.read(move |readers| readers.account(&owner)).await?;
@@ -136,7 +137,7 @@ impl LedgerService {
     ) -> Result<Statement, Refusal> {
         let owner = own(caller, owner);
         Self::may_see(caller, &owner)?;
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let before = number(query.after.as_deref(), i64::MAX as u64)?;
         let balance = self.read_account(&owner).await?.balance;
         let of = owner.clone();
@@ -162,7 +163,7 @@ impl LedgerService {
             let why = "the whole ledger is for operators and auditors; see your own account";
             return Err(Refusal::new(Code::InsufficientAuthority, why));
         }
-        let limit = reads::limit(query.limit)?;
+        let limit = pages::limit(query.limit)?;
         let after = number(query.after.as_deref(), 0)?;
         let (mut entries, head) = self
             .reads

@@ -53,6 +53,44 @@ async fn a_limit_of_one_gives_one_message() {
     assert_eq!(from["has_more"], true);
 }
 
+// covers: THR-20, THR-21, ATT-184
+#[tokio::test]
+async fn ephemeral_message_is_not_read_with_those_that_have_a_seq() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let scouts = host.token("scout").await;
+    let scout = host.mcp(&scouts, Wire::Stateless).await;
+    let crew = host.mcp(&host.token("crew").await, Wire::Stateless).await;
+    let thread = &thread(&scout, json!({})).await;
+    let made = scout.call("get_thread", json!({"thread_id": thread})).await.unwrap();
+    let whisper = |key: &str| {
+        json!({"conversation": made["channel_id"], "thread": thread, "text": "psst",
+            "visibility": "ephemeral", "only": ["crew"], "idempotency_key": key})
+    };
+    for text in ["one", "two", "a", "b", "three", "c"] {
+        match text {
+            "a" | "b" | "c" => drop(host.post(&scouts, "/v1/messages", whisper(text)).await.ok()),
+            text => drop(scout.call("post_message", chat(thread, text)).await.unwrap()),
+        }
+    }
+    for limit in 1..=5 {
+        let (mut since, mut seen) = (json!(0), Vec::new());
+        for _ in 0..5 {
+            let ask = json!({"thread_id": thread, "since_seq": since, "limit": limit});
+            let page = crew.call("read_messages", ask).await.unwrap();
+            seen.extend(page["messages"].as_array().unwrap().iter().map(|m| m["body"].clone()));
+            since = page["next_seq"].clone();
+        }
+        assert_eq!((json!(seen), since), (json!(["one", "two", "three"]), json!(3)), "{limit}");
+    }
+    let wait = json!({"thread_id": thread, "since_seq": 3, "wait_seconds": 300});
+    let (waited, _) = tokio::join!(crew.call("read_messages", wait), async {
+        host.post(&scouts, "/v1/messages", whisper("d")).await.ok();
+        scout.call("post_message", chat(thread, "four")).await.unwrap();
+    });
+    assert_eq!(waited.unwrap()["messages"][0]["body"], "four");
+}
+
 // covers: THR-430, THR-431, THR-444, THR-445
 #[tokio::test]
 async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {
