@@ -3,6 +3,7 @@
 pub(crate) mod clients;
 mod fence;
 mod findings;
+mod given;
 mod methods;
 mod news;
 pub(crate) mod refused;

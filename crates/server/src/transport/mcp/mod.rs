@@ -5,6 +5,7 @@
 //! alone, and each request brings the token again.
 
 mod channel;
+mod given;
 mod metadata;
 mod mistake;
 mod notices;
@@ -14,7 +15,7 @@ mod server;
 mod sessions;
 mod within;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -38,6 +39,7 @@ use super::c2a::Asked;
 use super::extract::{self, Path, Query};
 use super::openapi::{Doc, Routes};
 use super::refused::{Refused, RefusedWith, malformed, request_id};
+use super::tools::Given;
 use crate::auth::Caller;
 use crate::services::App;
 use crate::services::alike::NO_TOOL;
@@ -94,6 +96,8 @@ struct Asking {
     within: Option<Uid>,
     /// Where a session's request leaves what the session is to be told.
     session: Option<Arc<Notices>>,
+    /// What a tool gave to a request without a session.
+    given: Arc<OnceLock<Given>>,
 }
 
 /// The endpoint: the transport and whose its sessions are.
@@ -228,7 +232,14 @@ async fn answer<S: ServerHandler>(
     // The token goes no further than this.
     parts.headers.remove(header::AUTHORIZATION);
     let notices = busy.as_ref().map(|busy| busy.notices.clone());
-    parts.extensions.insert(Asking { caller: caller.clone(), names, within, session: notices });
+    let given = Arc::default();
+    parts.extensions.insert(Asking {
+        caller: caller.clone(),
+        names,
+        within,
+        session: notices,
+        given: Arc::clone(&given),
+    });
     mcp.sessions.make_room().await;
     // A session that is made or woken is made whole, also when its client goes away meanwhile: of half a one nobody would
     // know.
@@ -252,6 +263,8 @@ async fn answer<S: ServerHandler>(
     };
     if response.status().is_client_error() || response.status().is_server_error() {
         response = in_our_shape(response, posted, is_json).await;
+    } else if let Some(given) = given.get() {
+        response = given::put_in(given, response).await?;
     }
     count_refusal(&mut response);
     Ok(response)

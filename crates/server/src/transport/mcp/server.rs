@@ -11,8 +11,8 @@ use futures_util::stream::{BoxStream, SelectAll, unfold};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
-    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, Tool, ToolAnnotations, UnsubscribeRequestParams,
@@ -28,7 +28,7 @@ use super::resources::{self, Changes, Named, News};
 use super::{Asking, channel, prompts, within};
 use crate::request;
 use crate::services::App;
-use crate::transport::tools::{self, Given};
+use crate::transport::tools;
 
 /// What a model is told of this server when it is connected.
 const INSTRUCTIONS: &str = "Chorus is where people and agents talk: channels, threads and direct messages. Work in a \
@@ -105,7 +105,9 @@ impl ServerHandler for Server {
                 let arguments = call.arguments.unwrap_or_default();
                 let given = tool.call(&self.app, &asking.caller, channel, arguments).await;
                 let given = given.or_else(|refusal| tools::refused(&self.app, &refusal));
-                return given.map_err(|refusal| mistake(&refusal)).and_then(result);
+                return given
+                    .map_err(|refusal| mistake(&refusal))
+                    .and_then(|given| asking.result(given));
             }
             let arguments = match (asking.within, call.arguments) {
                 (None, arguments) => Ok(arguments),
@@ -137,7 +139,7 @@ impl ServerHandler for Server {
                 Code::Internal => mistake(&refusal),
                 _ => ErrorData::invalid_params(refusal.message, None),
             })?;
-            result(given)
+            asking.result(given)
         })
         .await
     }
@@ -269,18 +271,6 @@ impl ServerHandler for Server {
             }
         }
     }
-}
-
-/// What a tool gave, in the words of the SDK.
-fn result(given: Given) -> Result<CallToolResponse, ErrorData> {
-    let structured: Value = serde_json::from_str(given.json.get()).map_err(|e| mistake(&e))?;
-    let content = vec![ContentBlock::text(given.json.get())];
-    let mut result = match given.is_error {
-        false => CallToolResult::success(content),
-        true => CallToolResult::error(content),
-    };
-    result.structured_content = Some(structured);
-    Ok(result.into())
 }
 
 /// The tools that the caller may call here: those of the endpoint, without what a turn's token does not reach.
