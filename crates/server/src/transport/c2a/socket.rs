@@ -402,7 +402,13 @@ impl Run {
         )
             -> Pin<Box<dyn Future<Output = Result<(), axum::Error>> + Send + 'a>>,
     ) -> Result<(), Ended> {
-        match tokio::time::timeout(self.app.shared.pace.dead_after, write(&mut self.out)).await {
+        let mut write = write(&mut self.out);
+        // Most writes end at once, and need no timer.
+        let written = match (&mut write).now_or_never() {
+            Some(written) => Ok(written),
+            None => tokio::time::timeout(self.app.shared.pace.dead_after, write).await,
+        };
+        match written {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Ended(None)),
             Err(_) => Err(Ended(Some("the connection is not read from"))),
