@@ -42,9 +42,12 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in line.chars() {
-        match odd(c) {
-            true => drop(write!(out, "{}", c.escape_default())),
-            false => out.push(c),
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            // As JSON has it, since the line may be JSON.
+            c if odd(c) => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            c => out.push(c),
         }
     }
     out.push_str(end);

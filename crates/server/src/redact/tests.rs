@@ -269,7 +269,7 @@ fn an_event_of_the_log_is_one_line() {
     for (given, written) in [
         ("WARN fine\tso member=bot\n", "WARN fine\tso member=bot\n"),
         ("WARN who=a\nERROR forged\r\n", "WARN who=a\\nERROR forged\\r\n"),
-        ("x\u{0}\u{85}\u{8}\n\n", "x\\u{0}\\u{85}\\u{8}\\n\n"),
+        ("x\u{0}\u{85}\u{8}\n\n", "x\\u0000\\u0085\\u0008\\n\n"),
         ("\u{1b}[33mWARN\u{1b}[0m", "\u{1b}[33mWARN\u{1b}[0m"),
     ] {
         let mut out = Vec::new();
