@@ -50,8 +50,14 @@ pub fn words(text: &str) -> Vec<Word> {
 }
 
 fn word(text: &str, at: Range<usize>) -> Option<Word> {
+    let run = &text[at.clone()];
+    if run.is_ascii() {
+        // Most words are, and have nothing to take apart: letters and digits.
+        let folded = run[..run.len().min(WORD_BYTES)].to_ascii_lowercase();
+        return Some(Word { folded, at });
+    }
     let mut folded = String::with_capacity(at.len());
-    let plain = text[at.clone()].nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
+    let plain = run.nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
     // Compatibility forms may introduce spaces and signs.
     for c in plain.filter(|c| c.is_alphanumeric() || !c.is_ascii() && !c.is_whitespace()) {
         // The final sigma is the same letter.
