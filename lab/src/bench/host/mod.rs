@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use self::deliver::Audience;
 use self::flood::Beside;
+use self::idle::settle;
 use self::rooms::{Crowds, Rooms};
 use self::rows::Rows;
 use self::server::{Host, Hosts};
@@ -309,6 +310,10 @@ impl Ours {
         if let Some(beside) = &mut self.beside {
             take("p99.alone", &mut || beside.p99(host, window, false));
             take("p99.beside_flood", &mut || beside.p99(host, window, true));
+        }
+        if self.one.is_some() || self.hundred.is_some() || self.thousand.is_some() {
+            // The posts before are indexed by then: no delivery pays for them.
+            settle(host);
         }
         if let Some(one) = &mut self.one {
             take("deliver.s1.p50_us", &mut || Ok(median(&one.deliver(window)?)));

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use self::threads::{Door, Threads};
 use super::Plan;
+use super::host::idle::settle;
 use super::host::rooms::told_text;
 use super::host::server::{Host, Hosts};
 use super::load::Outcome;
@@ -68,8 +69,12 @@ fn round(
                 keep(samples, &format!("{prefix}{name}"), outcome);
             }
         }
+        let name = format!("read.c{clients}");
+        if plan.wants(&name) {
+            // What was posted is indexed by then: no reader pays for it.
+            settle(host);
+        }
         for (door, prefix) in [(Door::Mcp, ""), (Door::Rest, "rest.")] {
-            let name = format!("read.c{clients}");
             if plan.wants(&name) {
                 let outcome = threads.read(host, window, clients, door);
                 keep(samples, &format!("{prefix}{name}"), outcome);
