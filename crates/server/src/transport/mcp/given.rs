@@ -1,9 +1,9 @@
 //! What a tool gave, on its way to the client.
 //!
 //! The SDK holds a result as a tree and wants it both as text and as structured content. A page of messages would be
-//! read into that tree only to be written again. An answer of its own, which is one JSON document, is therefore
-//! given to the SDK without its content, and the content is put in once the SDK has written the rest. The messages
-//! of a session are kept by the SDK to be sent again; they have their content from the beginning.
+//! read into that tree only to be written again. On the stateless wire the answer is one JSON document: there the SDK
+//! is given a result without content, and the content is put in once the SDK has written the rest. In a session the
+//! SDK keeps what it sends, to send it again; there it is given the whole result.
 
 use axum::body::{Body, to_bytes};
 use axum::http::header;
@@ -23,6 +23,7 @@ impl Asking {
     /// What a tool gave, in the words of the SDK.
     pub(super) fn result(&self, given: Given) -> Result<CallToolResponse, ErrorData> {
         let mut result = CallToolResult::success(Vec::new());
+        // It is put in with the content.
         result.is_error = None;
         if self.session.is_some() {
             let structured = serde_json::from_str(given.json.get()).map_err(|e| mistake(&e))?;
