@@ -35,21 +35,36 @@ const PLACES: usize = 16;
 
 /// The facts of one workspace at one moment.
 pub(crate) struct Stored<'a> {
-    pub(crate) db: &'a dyn Db,
-    pub(crate) workspace: i64,
-    pub(crate) directory: Arc<Directory>,
-    pub(crate) now: Timestamp,
+    db: &'a dyn Db,
+    workspace: i64,
+    directory: Arc<Directory>,
+    now: Timestamp,
     /// The number of rooms that were loaded, so that the cache knows how much it has grown.
     pub(crate) loaded: usize,
     /// Conversations with damaged logs: they are loaded as far as they can be read, and accept no
     /// posts.
-    pub(crate) damage: Option<&'a Damage>,
+    damage: Option<&'a Damage>,
+    /// The event that was read last. A command comes back to its event several times.
+    last: Option<(EventRef, Recalled)>,
 }
 
 /// A function that reads the end of a log.
 type ReadLog = fn(&dyn Db, i64, ConversationKey, Seq, usize) -> Result<Vec<Arc<Event>>, Error>;
 
-impl Stored<'_> {
+impl<'a> Stored<'a> {
+    pub(crate) fn new(
+        db: &'a dyn Db,
+        workspace: i64,
+        directory: Arc<Directory>,
+        now: Timestamp,
+    ) -> Self {
+        Self { db, workspace, directory, now, loaded: 0, damage: None, last: None }
+    }
+
+    pub(crate) fn noting(self, damage: &'a Damage) -> Self {
+        Self { damage: Some(damage), ..self }
+    }
+
     /// The room from the database, with its obligations open again.
     pub(crate) fn load(&self, key: ConversationKey) -> Result<Option<Room>, Error> {
         let Some(damage) = self.damage else { return self.restore(key, event::after) };
@@ -122,12 +137,17 @@ impl Facts for Stored<'_> {
     }
 
     fn event(&mut self, at: EventRef) -> Result<Option<Recalled>, Unavailable> {
+        if let Some((_, known)) = self.last.as_ref().filter(|(of, _)| *of == at) {
+            return Ok(Some(known.clone()));
+        }
         let Some(event) = event::get(self.db, self.workspace, at)? else { return Ok(None) };
-        Ok(Some(Recalled {
+        let recalled = Recalled {
             event: Arc::new(event),
             message: message::get(self.db, self.workspace, at)?,
             receipt: open::receipt(self.db, self.workspace, at)?,
-        }))
+        };
+        self.last = Some((at, recalled.clone()));
+        Ok(Some(recalled))
     }
 
     fn versions(&mut self, message: EventRef) -> Result<Vec<Seq>, Unavailable> {

@@ -367,7 +367,7 @@ fn revive(
     workspace.set_digests(options.digests);
     workspace.set_keep(options.keep);
     let directory = workspace.directory().clone();
-    let stored = Stored { db, workspace: tenant.key, directory, now, loaded: 0, damage: None };
+    let stored = Stored::new(db, tenant.key, directory, now);
     let mut damaged = BTreeSet::new();
     for key in conversation::with_open_events(db, tenant.key)? {
         match stored.load(key) {

@@ -108,15 +108,20 @@ fn what_a_turn_says_to_others_leaves_its_question_open() {
 
     house.offers(SCOUT);
 
-    // The reply to another question that it was asked is the answer to that one.
-    let first = house.says(ALICE, "@scout can you look at the build?");
-    let offer = house.take(SCOUT);
-    let other = house.says(BOB, "@scout can you look at the disk?");
-    house.take(SCOUT);
-    let turn = house.in_turn(&offer);
-    house.post_as(turn, Say::to(ops, "it is full").answering(other)).expect("its turn");
-    assert_eq!(house.disposition(first, SCOUT), None);
-    assert_eq!(house.disposition(other, SCOUT), RESPONDED);
+    // The reply to another question that it was asked is the answer to that one, whoever asked.
+    for asker in [BOB, ALICE] {
+        let first = house.says(ALICE, "@scout can you look at the build?");
+        let offer = house.take(SCOUT);
+        let other = house.says(asker, "@scout can you look at the disk?");
+        house.take(SCOUT);
+        let turn = house.in_turn(&offer);
+        house.post_as(turn, Say::to(ops, "it is full").answering(other)).expect("its turn");
+        assert_eq!(house.disposition(first, SCOUT), None, "{asker:?}");
+        assert_eq!(house.disposition(other, SCOUT), RESPONDED, "{asker:?}");
+        house.post_as(turn, Say::to(ops, "it is green")).expect("its turn");
+        assert_eq!(house.disposition(first, SCOUT), RESPONDED, "{asker:?}");
+        house.offers(SCOUT);
+    }
 }
 
 // covers: ATT-391

@@ -30,7 +30,7 @@ impl Look<'_> {
             return Ok(());
         }
         let (directory, now) = (Arc::new(self.directory.clone()), Timestamp(0));
-        let stored = Stored { db, workspace, directory, now, loaded: 0, damage: None };
+        let stored = Stored::new(db, workspace, directory, now);
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, _) in room.stale_turns() {
             self.found(Some(subject), "a member has the turn about it but has nothing to answer");

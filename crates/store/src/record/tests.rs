@@ -46,7 +46,7 @@ impl Ground {
 
     fn stored(&self) -> Stored<'_> {
         let directory = self.workspace.directory().clone();
-        Stored { db: &*self.db, workspace: 1, directory, now: self.now, loaded: 0, damage: None }
+        Stored::new(&*self.db, 1, directory, self.now)
     }
 
     fn run<C: Command>(&mut self, by: u32, command: C) -> C::Output {
@@ -59,14 +59,7 @@ impl Ground {
             salt: [3; 16],
         };
         let directory = self.workspace.directory().clone();
-        let mut facts = Stored {
-            db: &*self.db,
-            workspace: 1,
-            directory,
-            now: self.now,
-            loaded: 0,
-            damage: None,
-        };
+        let mut facts = Stored::new(&*self.db, 1, directory, self.now);
         let executed = self.workspace.execute(&mut facts, by, &command, drawn, self.now).unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();

@@ -249,14 +249,7 @@ impl Mend<'_> {
         if subjects.is_empty() {
             return Ok(());
         }
-        let stored = Stored {
-            db,
-            workspace,
-            directory: self.of.everybody.clone(),
-            now: self.of.now,
-            loaded: 0,
-            damage: None,
-        };
+        let stored = Stored::new(db, workspace, self.of.everybody.clone(), self.of.now);
         let Some(room) = stored.load(key)? else { return Ok(()) };
         for (subject, left) in room.stale_turns() {
             turn::put(db, workspace, key, subject, left.as_ref())?;

@@ -218,8 +218,7 @@ impl Batch<'_> {
     fn with_facts<T>(&mut self, decide: impl FnOnce(&mut Workspace, &mut Stored<'_>) -> T) -> T {
         let directory = self.before.clone();
         let (db, workspace, now) = (self.db, self.tenant, self.now);
-        let damage = Some(self.damage);
-        let mut facts = Stored { db, workspace, directory, now, loaded: 0, damage };
+        let mut facts = Stored::new(db, workspace, directory, now).noting(self.damage);
         let decided = decide(self.workspace, &mut facts);
         self.trace.loaded += facts.loaded;
         decided

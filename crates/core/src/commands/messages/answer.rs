@@ -42,11 +42,15 @@ impl Context<'_> {
         let in_turn = self.by.turn.is_some();
         let replies_to = match place.answers {
             Some(at) if at.conversation != place.key => return Ok(false),
-            Some(at) => Some(self.recall(at)?.event.actor).filter(|author| *author != me.key),
+            Some(at) => {
+                let author = self.recall(at)?.event.actor;
+                Some((at, author)).filter(|(_, author)| *author != me.key)
+            }
             None => None,
         };
-        if let Some(author) = replies_to {
-            return Ok(author == asker);
+        if let Some((at, author)) = replies_to {
+            // Another question of the same author, which the member was asked too, is answered by it.
+            return Ok(author == asker && self.judge_beside(me, at)?.is_none());
         }
         let aside =
             matches!(post.directedness, Some(Directedness::Ambient | Directedness::ToOther));

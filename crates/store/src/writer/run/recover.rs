@@ -130,8 +130,7 @@ impl Run {
             }
             let directory = self.workspace.directory().clone();
             let (db, workspace) = (&*self.db, self.tenant);
-            let damage = Some(&*self.damage);
-            let stored = Stored { db, workspace, directory, now, loaded: 0, damage };
+            let stored = Stored::new(db, workspace, directory, now).noting(&self.damage);
             match stored.load(key) {
                 Ok(Some(room)) => self.workspace.admit(room),
                 // The failed batch had created it.
