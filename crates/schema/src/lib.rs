@@ -16,6 +16,10 @@ use serde_json::{Map, Value, json};
 
 /// Parts of a schema when every reference is written out: more than anybody writes by hand.
 const PARTS: usize = 2_000;
+/// A pattern counts as so many parts: compiling it takes as long.
+const PATTERN: usize = 20;
+/// Parts of all the schemas that are registered at once: about a tenth of a second of work.
+const PARTS_AT_ONCE: usize = 10_000;
 /// Parts of the schema times bytes of the data: about a second of work.
 const WORK: usize = 50_000_000;
 /// Memory of one compiled pattern in bytes.
@@ -23,7 +27,8 @@ const PATTERN_BYTES: usize = 1 << 20;
 /// Mistakes that are told at once.
 const MISTAKES: usize = 5;
 
-/// Words that only a JSON Schema has. An object without any of them gives each field the name of its type.
+/// Words that only a JSON Schema has. An object without any of them gives each field the name of its type, if it can be
+/// read like that.
 const KEYWORDS: [&str; 18] = [
     "$schema",
     "$ref",
@@ -45,22 +50,65 @@ const KEYWORDS: [&str; 18] = [
     "prefixItems",
 ];
 
+/// Words of a JSON Schema that may be names of fields too.
+const MORE_KEYWORDS: [&str; 25] = [
+    "additionalItems",
+    "contains",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "description",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "propertyNames",
+    "title",
+    "uniqueItems",
+];
+
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// The canonical form of a schema that can be used; `what` is said in the refusal.
-pub fn checked(json: &str, what: &str) -> Result<String, Refusal> {
-    let canonical = canonical_json(json, SCHEMA_BYTES).map_err(|refusal| Refusal {
-        message: format!("{what}: {}", refusal.message),
-        ..refusal
-    })?;
-    let invalid = |why: String| Refusal::invalid(format!("{what}: {why}"));
-    let schema = read(&canonical).map_err(invalid)?;
-    parts(&schema).map_err(invalid)?;
-    compile(&schema).map_err(invalid)?;
-    Ok(canonical)
+/// Checks the schemas that are registered at once, which are bounded together.
+#[derive(Default)]
+pub struct Checker {
+    parts: usize,
 }
 
-/// Refuses data that does not fit a schema that was [`checked`].
+impl Checker {
+    /// The canonical form of a schema that can be used; `what` is said in the refusal.
+    pub fn checked(&mut self, json: &str, what: &str) -> Result<String, Refusal> {
+        let canonical = canonical_json(json, SCHEMA_BYTES).map_err(|refusal| Refusal {
+            message: format!("{what}: {}", refusal.message),
+            ..refusal
+        })?;
+        let invalid = |why: String| Refusal::invalid(format!("{what}: {why}"));
+        let schema = read(&canonical).map_err(invalid)?;
+        self.parts += parts(&schema).map_err(invalid)?;
+        if self.parts > PARTS_AT_ONCE {
+            let why = format!(
+                "the schemas have more than {PARTS_AT_ONCE} parts together, of which a pattern is {PATTERN}"
+            );
+            return Err(invalid(why));
+        }
+        compile(&schema).map_err(invalid)?;
+        Ok(canonical)
+    }
+}
+
+/// Refuses data that does not fit a schema that was [checked](Checker).
 pub fn must_fit(schema: &str, data: &str, what: &str) -> Result<(), Refusal> {
     let unusable =
         |why: String| Refusal::new(Code::Conflict, format!("the schema of {what}: {why}"));
@@ -95,7 +143,12 @@ fn read(json: &str) -> Result<Value, String> {
     let schema: Value = serde_json::from_str(json).map_err(|e| format!("no JSON: {e}"))?;
     match &schema {
         Value::Bool(_) => Ok(schema),
-        Value::Object(fields) if is_short(fields) => short(fields),
+        Value::Object(fields) if is_short(fields) => match short(fields) {
+            Err(_) if fields.keys().any(|name| MORE_KEYWORDS.contains(&name.as_str())) => {
+                Ok(schema)
+            }
+            read => read,
+        },
         Value::Object(_) => Ok(schema),
         _ => Err("a schema is an object: a JSON Schema, or fields with the names of their types"
             .to_owned()),
@@ -174,11 +227,18 @@ fn count_parts<'a>(
 ) -> Result<(), String> {
     *count += 1;
     if *count > PARTS {
-        return Err(format!("it has more than {PARTS} parts when its references are written out"));
+        return Err(format!(
+            "it has more than {PARTS} parts, of which a pattern is {PATTERN}, when its references are written out"
+        ));
     }
     match part {
         Value::Object(fields) => {
             for (name, value) in fields {
+                *count += match (name.as_str(), value) {
+                    ("pattern", Value::String(_)) => PATTERN,
+                    ("patternProperties", Value::Object(patterns)) => PATTERN * patterns.len(),
+                    _ => 0,
+                };
                 match (name.as_str(), value) {
                     ("$ref", Value::String(to)) => follow(root, to, open, count)?,
                     (
@@ -226,7 +286,8 @@ mod tests {
 
     #[track_caller]
     fn fits(schema: &str, data: &str) -> bool {
-        must_fit(&checked(schema, "input_schema").unwrap(), data, "input_data").is_ok()
+        let schema = Checker::default().checked(schema, "input_schema").unwrap();
+        must_fit(&schema, data, "input_data").is_ok()
     }
 
     // covers: REG-12
@@ -246,6 +307,17 @@ mod tests {
             (r#"{"type": "object", "required": ["x"]}"#, r#"{"x": 1}"#, true),
             (r#"{"type": "object", "required": ["x"]}"#, r#"{}"#, false),
             (r##"{"$ref": "#/$defs/n", "$defs": {"n": {"minimum": 2}}}"##, "1", false),
+            (r#"{"minLength": 5}"#, r#""four""#, false),
+            (r#"{"minLength": 5}"#, r#""fifty""#, true),
+            (r#"{"pattern": "^a"}"#, r#""ba""#, false),
+            (r#"{"dependentRequired": {"a": ["b"]}}"#, r#"{"a": 1}"#, false),
+            (r#"{"propertyNames": {"pattern": "^a"}}"#, r#"{"b": 1}"#, false),
+            (r#"{"title": "string", "pattern": "string"}"#, r#"{"title": "a"}"#, false),
+            (
+                r#"{"title": "string", "pattern": "string"}"#,
+                r#"{"title": "a", "pattern": "b"}"#,
+                true,
+            ),
         ] {
             assert_eq!(fits(schema, data), good, "{schema} {data}");
         }
@@ -284,8 +356,19 @@ mod tests {
             &format!(r#"{{"a": "{}"}}"#, "x".repeat(200_000)),
         ] {
             let shown: String = bad.chars().take(80).collect();
-            assert!(checked(bad, "input_schema").is_err(), "{shown}");
+            assert!(Checker::default().checked(bad, "input_schema").is_err(), "{shown}");
         }
+        let heavy: Vec<_> =
+            (0..120).map(|n| format!(r#"{{"pattern": "a{{1,900}}{n}"}}"#)).collect();
+        let heavy = format!(r#"{{"anyOf": [{}]}}"#, heavy.join(","));
+        assert!(Checker::default().checked(&heavy, "input_schema").is_err());
+        // Each of them is light, and all of them are not.
+        let light: Vec<_> = (0..60).map(|n| format!(r#"{{"pattern": "a{n}"}}"#)).collect();
+        let light = format!(r#"{{"anyOf": [{}]}}"#, light.join(","));
+        let mut checker = Checker::default();
+        let taken =
+            (0..128).take_while(|_| checker.checked(&light, "input_schema").is_ok()).count();
+        assert_eq!(taken, 7);
         let evil = r#"{"properties": {"a": {"pattern": "^(a+)+$"}}}"#;
         let long = format!(r#"{{"a": "{}!"}}"#, "a".repeat(50_000));
         assert!(!fits(evil, &long), "it is matched without backtracking");

@@ -17,6 +17,7 @@ mod auth;
 mod cluster;
 mod dispatch;
 mod egress;
+mod fair_semaphore;
 mod indexer;
 mod limits;
 mod listen;

@@ -217,6 +217,9 @@ impl Context<'_> {
         } else if !self.is_operator() {
             return Err(Refusal::not_found("approval").into());
         }
+        if me.is_agent() && approval.member != me.key {
+            return Err(Refusal::not_found("approval").into());
+        }
         if me.is_agent() {
             let why = "only a person can approve";
             return Err(Refusal::new(Code::InsufficientAuthority, why).into());
@@ -255,6 +258,11 @@ impl Context<'_> {
         let entry = match &approval.asked {
             Asked::Send { post, .. } if approved => {
                 let sent = self.as_agent(approval.member, |run| {
+                    if !run.sits_in(post.conversation)? {
+                        let why = "who asked is no member of the conversation any more, so that this \
+                            cannot be said: deny it, or add the member first";
+                        return Err(Refusal::new(Code::Conflict, why).into());
+                    }
                     run.send(Post::clone(post), Some(approval.source.as_ref().map(|s| s.at)))
                 })?;
                 Some(sent.entry)
@@ -268,6 +276,15 @@ impl Context<'_> {
             self.awake(source.at, approval.member)?;
         }
         Ok(ApprovalDecision { approval, entry })
+    }
+
+    /// Whether the caller is a member of the conversation.
+    fn sits_in(&mut self, conversation: Uid) -> Result<bool> {
+        match self.room_by_uid(conversation) {
+            Ok(key) => Ok(self.room(key).roster().contains_key(&self.by.member)),
+            Err(Failure::Refused(_)) => Ok(false),
+            Err(failure) => Err(failure),
+        }
     }
 
     pub(crate) fn as_agent<T>(

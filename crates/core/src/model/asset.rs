@@ -167,7 +167,7 @@ pub fn file_name(name: &str) -> Result<Arc<str>, Refusal> {
 
 impl Message {
     /// The number of bytes of its texts.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let json = [self.parts.as_ref(), self.metadata.as_ref(), self.source.as_ref()];
         self.text.len() + json.into_iter().flatten().map(|json| json.len()).sum::<usize>()
     }

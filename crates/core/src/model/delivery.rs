@@ -13,11 +13,13 @@ mod attempts;
 mod due;
 mod open;
 mod overdue;
+mod unanswered;
 
 use std::sync::Arc;
 
 pub use attempts::{Before, Taken};
 pub use open::Open;
+pub use unanswered::Unanswered;
 
 use crate::model::attention::{Decision, Policy, Rule, Told};
 use crate::model::caller::TurnRef;

@@ -13,6 +13,7 @@ use crate::model::audit::Audit;
 use crate::model::conversation::Conversation;
 use crate::model::delivery::Open;
 use crate::model::ids::{MemberKey, SessionKey, Uid};
+use crate::model::offer::Offer;
 use crate::model::requests::Post;
 use crate::model::wake::Wake;
 
@@ -82,6 +83,29 @@ impl Command for Owed {
 
     fn execute(self, run: &mut Context<'_>) -> Result<Offers> {
         run.owed(self.session, self.limit)
+    }
+}
+
+/// The runs behind the connection string of this session's member that have said nothing, oldest
+/// first.
+#[derive(Clone)]
+pub struct SilentRuns {
+    pub session: SessionKey,
+}
+
+impl Command for SilentRuns {
+    type Output = Vec<Offer>;
+
+    const CHANGES: bool = false;
+
+    no_text!();
+
+    fn audit(&self, _: Done<'_, Self>) -> Audit {
+        Audit::none()
+    }
+
+    fn execute(self, run: &mut Context<'_>) -> Result<Vec<Offer>> {
+        run.silent_runs(self.session)
     }
 }
 

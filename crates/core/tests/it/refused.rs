@@ -293,6 +293,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(queries::Barrier),
         boxed(queries::Preview(say.clone())),
         boxed(queries::Owed { session, limit: 9 }),
+        boxed(queries::SilentRuns { session }),
         boxed(queries::Standing { event }),
         boxed(queries::Waiting { member: on.then_some(member), limit: 9 }),
         boxed(queries::Overdue { member: on.then_some(member), limit: 9 }),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::model::event::Event;
+use chorus_core::model::delivery::Unanswered;
+use chorus_core::model::event::{Change, Event, MessageKind};
 use chorus_core::model::ids::{EventRef, Uid};
 
 /// Jobs that may wait here; a job's timer begins again what did not fit.
@@ -43,6 +44,9 @@ impl Hiring {
 
     /// The job that a message is the answer to, if it is one.
     pub(crate) fn answered_by(&self, event: &Event) -> Option<Uid> {
+        if !is_answer(event) {
+            return None;
+        }
         let replied = event.reply_to.map(|seq| EventRef { conversation: event.conversation, seq });
         let asked = self.lock();
         [event.cause, replied].into_iter().flatten().find_map(|at| asked.get(&at).copied())
@@ -50,5 +54,15 @@ impl Hiring {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<EventRef, Uid>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether it is words of the agent, or the host's that none will come. Late is no end of a job: that has a time of its
+/// own.
+fn is_answer(event: &Event) -> bool {
+    let Change::Posted(message) = &event.change else { return false };
+    match Unanswered::reported_by(message) {
+        Some(why) => why != Unanswered::Overdue,
+        None => message.kind != MessageKind::System,
     }
 }

@@ -9,7 +9,6 @@
 mod address;
 mod backoff;
 mod client;
-mod fair_semaphore;
 mod resolver;
 pub mod signature;
 
@@ -18,10 +17,21 @@ pub(crate) use backoff::backoff;
 #[cfg(test)]
 pub(crate) use client::Why;
 pub(crate) use client::{Answer, Egress};
-pub(crate) use fair_semaphore::{FairSemaphore, To};
 #[cfg(test)]
 pub(crate) use signature::Unsigned;
 pub(crate) use signature::{Secret, sign, verify};
+
+use chorus_core::model::ids::{MemberKey, Uid};
+
+/// To whom the host posts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum To {
+    Endpoint(MemberKey),
+    /// The services that deliver to an inbox.
+    Inbox(Uid),
+    /// An agent for hire, or whoever has hired one.
+    Agent(Uid),
+}
 
 #[cfg(test)]
 mod tests;

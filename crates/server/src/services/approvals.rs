@@ -127,7 +127,8 @@ impl ApprovalService {
         if operates || approval.member == caller.by.member {
             return true;
         }
-        if !approval.is_for(caller.by.member) {
+        // Another agent would read what a person has yet to agree to.
+        if !approval.is_for(caller.by.member) || caller.member.is_agent() {
             return false;
         }
         if caller.by.authority == Authority::Auditor {

@@ -26,9 +26,10 @@ async fn carried(host: &TestHost, room: &str, key: &str) -> Value {
 #[tokio::test]
 async fn a_person_is_asked_before_what_was_private_is_said_to_others() {
     let host = TestHost::open().await;
-    let room = host.room(&["bot", "other"]).await;
+    let room = host.room(&["bot", "other", "mate"]).await;
     let (ann, op) = (host.token("ann").await, host.operator());
     let (bot, other) = (host.token("bot").await, host.token("other").await);
+    let mate = host.token("mate").await;
     let new = carried(&host, &room, "k1").await;
     let held = host.post(&bot, "/v1/messages", new.clone()).await;
     assert_eq!(held.body["error"]["code"], "APPROVAL_REQUIRED");
@@ -42,13 +43,16 @@ async fn a_person_is_asked_before_what_was_private_is_said_to_others() {
         assert_eq!((&one["state"], &one["conversation"]), (&json!("waiting"), &json!(room)));
         assert!(message.contains(one["id"].as_str().unwrap()));
     }
-    // Who cannot read where it comes from is not shown it, nor asked.
-    let waits = host.get(&other, "/v1/approvals?all=true").await.ok();
-    assert_eq!(waits["approvals"], json!([]));
+    // Who cannot read where it comes from is not shown it, nor asked, and other agents are not, whatever they read.
+    for who in [&other, &mate] {
+        let waits = host.get(who, "/v1/approvals?all=true").await.ok();
+        assert_eq!(waits["approvals"], json!([]));
+    }
     let waits = host.get(&ann, "/v1/approvals").await.ok();
     let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
     let yes = json!({"approved": true});
     assert_eq!(host.post(&other, &path, yes.clone()).await.refused(404), "NOT_FOUND");
+    assert_eq!(host.post(&mate, &path, yes.clone()).await.refused(404), "NOT_FOUND");
     assert_eq!(host.post(&bot, &path, yes.clone()).await.refused(403), "INSUFFICIENT_AUTHORITY");
     for (path, body, status, code) in [
         ("/v1/approvals/apr_1", yes.clone(), 404, "NOT_FOUND"),

@@ -25,6 +25,24 @@ fn part(token: &str, n: usize) -> Value {
     serde_json::from_slice(&BASE64.decode(token.split('.').nth(n).unwrap()).unwrap()).unwrap()
 }
 
+// covers: OPS-411
+#[tokio::test]
+async fn a_revoked_token_stays_revoked_whatever_the_clock_has_said() {
+    let host = TestHost::open().await;
+    let (bob, ann) = (host.token("bob").await, host.token("ann").await);
+    let path = format!("/v1/tokens/{}", jti(&host, &bob).await);
+    host.send(&host.operator(), Method::DELETE, &path, None).await.ok();
+    // The clock is ahead for a while, in which all of them expire and are forgotten.
+    host.pass(40 * DAY_MS).await;
+    host.running.drop_old().await;
+    assert_eq!(host.get(&ann, "/v1/whoami").await.status, 401);
+    host.clock.set(START);
+    host.get(&ann, "/v1/whoami").await.ok();
+    assert_eq!(host.get(&bob, "/v1/whoami").await.status, 401);
+    // Those that the member is given now are good.
+    host.get(&host.token("bob").await, "/v1/whoami").await.ok();
+}
+
 // covers: OPS-400
 #[tokio::test]
 async fn the_operator_stays() {

@@ -3,8 +3,8 @@
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::deliver::never_offered;
-use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::deliveries::{Disposed, Working};
+use crate::model::delivery::Unanswered;
 use crate::model::delivery::{Delivery, State};
 use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::Offers;
-use crate::commands::deliveries::failure::Unanswered;
 use crate::model::attention::Policy;
-use crate::model::delivery::{Delivery, Fired, State};
+use crate::model::delivery::{Delivery, Fired, State, Unanswered};
 use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
+use crate::model::event::Event;
 use crate::model::ids::{EventRef, MemberKey, SessionKey, Uid};
 use crate::model::limits;
 use crate::model::offer::Offer;
@@ -104,10 +104,8 @@ impl Context<'_> {
         let was_running = delivery.state.is_running();
         delivery.offer(session, now);
         delivery.carried = string.is_some();
-        let (decision, attempt, fence) = (delivery.decision, delivery.attempt, delivery.fence);
-        let taken = delivery.accepted_at.is_some();
+        let (decision, attempt) = (delivery.decision, delivery.attempt);
         let reminds = delivery.runs_behind(string);
-        let retry = delivery.retry.map(Box::new);
         let has_row = room.open().get(&at.seq).is_some_and(|open| open.stored);
         if attempt > 1 || has_row {
             // A restored delivery was offered once, or as often as its row says. The next attempt
@@ -119,25 +117,64 @@ impl Context<'_> {
             // An agent may speak about it before it has acknowledged it.
             self.note_told_to(member, Some(session), at)?;
         }
+        let offer = self.offer_of(event, at, member, session)?;
+        Ok(offer.map(|offer| Offer { reminds, ..offer }))
+    }
+
+    /// A delivery as it stands, in the form in which it is offered.
+    fn offer_of(
+        &mut self,
+        event: Arc<Event>,
+        at: EventRef,
+        member: MemberKey,
+        session: SessionKey,
+    ) -> Result<Option<Offer>> {
         let entry = self.entry(event)?;
         let channel = self.channel_delivery(at, member).map(Box::new);
         let came_with = self.came_with(at, member);
+        let open = self.room(at.conversation).open().get(&at.seq);
+        let Some(delivery) = open.and_then(|open| open.delivery(member)) else { return Ok(None) };
         Ok(Some(Offer {
             entry,
             member,
             session,
-            decision,
-            attempt,
-            taken,
-            reminds,
-            fence,
-            retry,
+            decision: delivery.decision,
+            attempt: delivery.attempt,
+            taken: delivery.accepted_at.is_some(),
+            reminds: false,
+            fence: delivery.fence,
+            retry: delivery.retry.map(Box::new),
             channel,
             came_with,
         }))
     }
 
-    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<crate::model::event::Event>> {
+    /// The runs behind the caller's connection string that have said nothing, oldest first: what their
+    /// authors add joins them, also after a restart.
+    pub(crate) fn silent_runs(&mut self, session: SessionKey) -> Result<Vec<Offer>> {
+        let (member, now) = (self.by.member, self.now);
+        let mut owed = self.owed_by(session);
+        owed.sort();
+        let mut offers = Vec::new();
+        for at in owed {
+            let open = self.room(at.conversation).open().get(&at.seq);
+            let Some(delivery) = open.and_then(|o| o.delivery(member)) else { continue };
+            let is_silent = delivery.carried && delivery.said == 0;
+            let runs = match delivery.state {
+                State::Accepted { session: holder, at: since, .. } => {
+                    holder == session && now.since(since) < limits::TURN_CAP_MS
+                }
+                _ => false,
+            };
+            if is_silent && runs {
+                let event = self.recall_event(at)?;
+                offers.extend(self.offer_of(event, at, member, session)?);
+            }
+        }
+        Ok(offers)
+    }
+
+    pub(crate) fn recall_event(&mut self, at: EventRef) -> Result<Arc<Event>> {
         let tail = self.room(at.conversation).tail();
         if let Some(event) = tail.iter().rev().find(|e| e.seq == at.seq) {
             return Ok(event.clone());

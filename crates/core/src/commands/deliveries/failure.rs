@@ -11,44 +11,13 @@ use crate::commands::context::{Context, Result};
 use crate::commands::conversations::conversation::derived;
 use crate::model::approval::DENIED;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
-use crate::model::delivery::{Delivery, Open};
+use crate::model::delivery::{Delivery, Open, Unanswered};
 use crate::model::disposition::Disposition;
 use crate::model::event::{Change, Idempotency, Message, MessageKind};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::limits;
 use crate::model::text::is_unseen;
 use crate::model::thread::ThreadStatus;
-
-/// Why no answer comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unanswered {
-    /// The run has failed.
-    Failed,
-    /// The deadline has passed.
-    Overdue,
-    /// The member who owed it has set it aside.
-    SetAside,
-}
-
-impl Unanswered {
-    /// The first words of the report.
-    fn headline(self) -> &'static str {
-        match self {
-            Self::Failed => "The run failed, and nobody else can answer",
-            Self::Overdue => "No answer came in time, and nobody else can answer",
-            Self::SetAside => "This was set aside, and nobody else can answer",
-        }
-    }
-
-    /// The metadata of a report.
-    fn metadata(self) -> &'static str {
-        match self {
-            Self::Failed => r#"{"event_type":"run_failed"}"#,
-            Self::Overdue => r#"{"event_type":"answer_overdue"}"#,
-            Self::SetAside => r#"{"event_type":"answer_set_aside"}"#,
-        }
-    }
-}
 
 /// Where the ids of reports begin among the ids derived from a message's id.
 const REPORTS: usize = 1 << 20;

@@ -100,10 +100,10 @@ impl Context<'_> {
         let (member, now) = (asked.member, self.now);
         let over: Vec<_> =
             self.directory().issued_to(member).filter(|t| t.is_over(now)).cloned().collect();
-        for token in over {
-            self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
+        for token in &over {
             self.ws.changes.issued.push((member, token.jti.clone(), None));
         }
+        self.forget_tokens(&over);
         // Includes ended tokens: they are kept until they expire, so that they are refused.
         let kept = self.directory().issued_to(member).count();
         if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
@@ -141,7 +141,8 @@ impl Context<'_> {
                 let why = "this token is not in the list; revoking it needs an operator's token";
                 return Err(Refusal::new(Code::InsufficientAuthority, why).into());
             }
-            None => self.revoke(jti, expires),
+            // Nothing else is known of it, so that it is remembered beyond what a wrong clock may say.
+            None => self.revoke(jti, expires.plus(limits::ENDED_TOKEN_MS)),
         }
         Ok(())
     }
@@ -179,11 +180,9 @@ impl Context<'_> {
             directory.issued.values().filter(|t| t.is_over(now)).cloned().collect();
         let revoked = directory.revoked.iter().filter(|(_, until)| **until <= now);
         let revoked: Vec<_> = revoked.map(|(jti, _)| jti.clone()).collect();
-        if !issued.is_empty() || !revoked.is_empty() {
+        self.forget_tokens(&issued);
+        if !revoked.is_empty() {
             let directory = self.directory_mut();
-            for token in issued {
-                directory.issued.remove_mut(&(token.member, token.jti.clone()));
-            }
             for jti in revoked {
                 directory.revoked.remove_mut(&jti);
             }
@@ -191,6 +190,21 @@ impl Context<'_> {
         self.ws.private_reads.drop_expired(now);
         self.ws.changes.sweep_expired = Some(now);
         Ok(())
+    }
+
+    /// Takes expired tokens from the list. One that was ended stays so if the clock was ahead and is
+    /// set back: from here on it counts by when it was issued.
+    fn forget_tokens(&mut self, over: &[Arc<Issued>]) {
+        for token in over {
+            let (member, at) = (token.member, token.issued);
+            let directory = self.directory_mut();
+            directory.issued.remove_mut(&(member, token.jti.clone()));
+            let is_covered = directory.cut_offs.get(&member).is_some_and(|cut_off| *cut_off >= at);
+            if token.revoked && !is_covered {
+                directory.cut_offs.insert_mut(member, at);
+                self.ws.changes.cut_offs.push((member, at));
+            }
+        }
     }
 
     fn end_token(&mut self, token: &Arc<Issued>) -> Result<()> {

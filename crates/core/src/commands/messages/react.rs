@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
 use crate::commands::deliveries::dispose::Then;
-use crate::commands::deliveries::failure::Unanswered;
 use crate::commands::messages::Reacted;
 use crate::commands::messages::edit::hidden_as;
 use crate::model::attention::{
     Attention, Decision, Directedness, Intent, Mode, Policy, Priority, Rule, Told,
 };
 use crate::model::delivery::Delivery;
+use crate::model::delivery::Unanswered;
 use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::Change;

@@ -293,7 +293,7 @@ impl Context<'_> {
         let project = self.project_to_run(uid)?;
         let open = named(project.tasks.values().filter(|t| !t.state.is_finished()));
         if !open.is_empty() {
-            let why = format!("{open} are not finished: end them first");
+            let why = format!("not finished yet: {open}; end these tasks first");
             return Err(Refusal::new(Code::Conflict, why).into());
         }
         let mirrors = project.links.iter().filter(|l| l.mirror);

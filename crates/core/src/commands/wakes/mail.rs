@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::commands::context::{Context, Result};
-use crate::commands::deliveries::failure::Unanswered;
+use crate::model::delivery::Unanswered;
 use crate::model::delivery::{Delivery, State};
 use crate::model::disposition::Disposition;
 use crate::model::ids::{ConversationKey, EventRef, Uid};

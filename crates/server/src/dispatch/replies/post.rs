@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
+use chorus_core::model::delivery::Unanswered;
 use chorus_core::model::event::Message;
 use chorus_core::model::ids::{Prefix, Seq, Uid};
 use chorus_core::model::inbox::{Inbox, Remote};
@@ -13,7 +14,7 @@ use chorus_wire::part::Part;
 use chorus_wire::webhook::{CallbackEvent, IDEMPOTENCY_KEY};
 use url::Url;
 
-use super::worker::{Worker, unanswered};
+use super::worker::Worker;
 use crate::egress::{Answer, To, backoff, check_url};
 use crate::services::inboxes::CameWith;
 
@@ -112,8 +113,10 @@ impl Worker {
 /// What a message is to the service; that no answer comes is an error.
 fn says(said: &Message, id: &str) -> Option<CallbackEvent> {
     let content = Some(text(said)).filter(|text| !text.is_empty())?;
-    Some(match unanswered(said) {
-        Some(code) => CallbackEvent::Error { message: content, code: Some(code) },
+    Some(match Unanswered::reported_by(said) {
+        Some(why) => {
+            CallbackEvent::Error { message: content, code: Some(why.event_type().to_owned()) }
+        }
         None => CallbackEvent::Message { content, id: Some(id.to_owned()) },
     })
 }

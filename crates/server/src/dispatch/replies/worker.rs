@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use chorus_core::commands::inboxes;
 use chorus_core::model::caller::By;
-use chorus_core::model::event::{Change, Event, Message, MessageKind};
+use chorus_core::model::delivery::Unanswered;
+use chorus_core::model::event::{Change, Event, MessageKind};
 use chorus_core::model::ids::{ConversationKey, Seq, Timestamp};
 use chorus_core::model::inbox::Inbox;
 use chorus_wire::webhook::{CallbackEvent, Lifecycle};
-use serde::Deserialize;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::Places;
@@ -166,22 +166,11 @@ fn lifecycle(state: Lifecycle) -> CallbackEvent {
     CallbackEvent::Lifecycle { state }
 }
 
-/// What the inbox's agent says to those who stand in for the service.
+/// What the inbox's agent says to those who stand in for the service. What the host itself says is for them where it
+/// says why no answer comes.
 fn is_for_the_service(event: &Event, inbox: &Inbox) -> bool {
     let Change::Posted(said) = &event.change else { return false };
     event.actor == inbox.agent
-        && (said.kind != MessageKind::System || unanswered(said).is_some())
+        && (said.kind != MessageKind::System || Unanswered::reported_by(said).is_some())
         && inbox.stand_ins().into_iter().any(|member| event.is_shown_to(member))
-}
-
-/// Why no answer comes, where that is what the host itself says. What else it says of a thread is no business of a service's.
-pub(super) fn unanswered(said: &Message) -> Option<String> {
-    const REPORTS: [&str; 3] = ["run_failed", "answer_overdue", "answer_set_aside"];
-    #[derive(Deserialize)]
-    struct Report {
-        event_type: String,
-    }
-    let metadata = said.metadata.as_deref().filter(|_| said.kind == MessageKind::System)?;
-    let Report { event_type } = serde_json::from_str(metadata).ok()?;
-    REPORTS.contains(&&*event_type).then_some(event_type)
 }

@@ -58,17 +58,7 @@ impl Queue {
             return;
         }
         let reminds = offer.reminds;
-        let text = text_of(&offer);
-        let event = &offer.entry.event;
-        let fragment = Fragment {
-            id,
-            author: event.actor,
-            posted: matches!(event.change, Change::Posted(_)).then_some(event.at),
-            immediate: offer.decision.mode != Mode::Buffered,
-            names_other: names_other(&offer),
-            text,
-            item: offer,
-        };
+        let fragment = piece(offer);
         match &mut self.compose {
             // A signal is no part of a thought.
             _ if reminds => self.ready.push_back(Thought::of(vec![fragment])),
@@ -174,6 +164,11 @@ impl Queue {
         let joined = is_awaited(&self.compose, &self.ready, Some(newest));
         self.runs.push(Run { thought, since: now, at, joined });
         (joined, left)
+    }
+
+    /// A run that goes on from before this worker: what its author adds may join it.
+    pub(super) fn resume(&mut self, offer: Offer, now: Timestamp) -> Left {
+        self.ran(Thought::of(vec![piece(offer)]), now).1
     }
 
     /// Runs that have had all the time that one has are joined by nothing.
@@ -288,6 +283,19 @@ impl Queue {
     pub(super) fn is_empty(&self) -> bool {
         let waits = !self.ready.is_empty() || self.compose.as_ref().is_some_and(|c| !c.is_empty());
         !waits && self.runs.is_empty()
+    }
+}
+
+fn piece(offer: Offer) -> Piece {
+    let event = &offer.entry.event;
+    Fragment {
+        id: event.uid,
+        author: event.actor,
+        posted: matches!(event.change, Change::Posted(_)).then_some(event.at),
+        immediate: offer.decision.mode != Mode::Buffered,
+        names_other: names_other(&offer),
+        text: text_of(&offer),
+        item: offer,
     }
 }
 

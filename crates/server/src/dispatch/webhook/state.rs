@@ -14,7 +14,8 @@ use super::health::Health;
 use super::runs::Runs;
 use crate::config::webhook::Webhook;
 use crate::dispatch::connections::Connections;
-use crate::egress::{Allowed, Egress, FairSemaphore, is_local};
+use crate::egress::{Allowed, Egress, To, is_local};
+use crate::fair_semaphore::FairSemaphore;
 
 /// The service that the host is, as agents are told.
 pub(crate) const SERVICE: &str = "Chorus";
@@ -30,7 +31,7 @@ pub(crate) struct Webhooks {
     /// Channels of one endpoint that are posted to at once.
     pub(crate) concurrency: usize,
     /// For posts to all of them.
-    pub(crate) places: FairSemaphore,
+    pub(crate) places: FairSemaphore<To>,
     /// How long one author's fragments are waited for; none posts each at once.
     pub(crate) compose: Option<compose::Settings>,
     /// Runs that may still be joined.

@@ -103,6 +103,7 @@ impl Worker {
                 self.rest(PAUSE).await;
                 continue;
             };
+            self.resume_runs(&mut held).await;
             let end = self.serve(&to, &mut held).await;
             if self.host.connections.remove(&held.connection) {
                 self.host.webhooks.acceptances.flush();

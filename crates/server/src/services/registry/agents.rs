@@ -13,6 +13,7 @@ use chorus_core::model::ledger::Credits;
 use chorus_core::model::limits::{AGENT_OFFLINE_MS, CLOCK_SKEW_MS};
 use chorus_core::model::registry::{self, Listing, Reputation, VERSION};
 use chorus_core::state::directory::Directory;
+use chorus_schema::Checker;
 use chorus_store::{Discovery, Found, Position};
 use chorus_wire::registry::{
     Agent, AgentQuery, AgentStatus, Agents, Discover, Discovered, FoundAgent, HeartbeatTaken,
@@ -21,7 +22,7 @@ use chorus_wire::registry::{
 };
 use chorus_wire::time::Time;
 
-use super::schemas::off_thread;
+use super::schemas::{Whose, off_thread};
 use crate::auth::{Auth, Caller};
 use crate::dispatch::hiring::Hiring;
 use crate::dispatch::webhook::state::Webhooks;
@@ -68,8 +69,12 @@ impl AgentService {
         let endpoint = asked.api_endpoint.as_deref().filter(|url| !self.is_ours(url, agent));
         let endpoint = endpoint.map(|url| self.checked_endpoint(caller, url)).transpose()?;
         let offered = asked.skills;
-        let skills = move || offered.into_iter().map(skill).collect::<Result<Vec<_>, _>>();
-        let skills = off_thread(skills).await?;
+        let skills = move || {
+            let mut checker = Checker::default();
+            let skills = offered.into_iter().map(|offer| skill(&mut checker, offer));
+            skills.collect::<Result<Vec<_>, _>>()
+        };
+        let skills = off_thread(Whose::Member(caller.by.member), skills).await?;
         let asked = Register {
             owner: asked.owner_id.map(Into::into),
             asked: registry::Registration {
@@ -343,12 +348,12 @@ pub(super) fn must_not_be_negative(amount: Credits) -> Result<Credits, Refusal> 
     }
 }
 
-fn skill(offer: SkillOffer) -> Result<registry::Skill, Refusal> {
+fn skill(checker: &mut Checker, offer: SkillOffer) -> Result<registry::Skill, Refusal> {
     let name = offer.skill_name;
     let shown: String = name.chars().take(64).collect();
-    let checked = |schema: Option<&serde_json::value::RawValue>, what: &str| {
+    let mut checked = |schema: Option<&serde_json::value::RawValue>, what: &str| {
         let schema = schema.map_or("{}", |schema| schema.get());
-        chorus_schema::checked(schema, &format!("{what} of {shown}"))
+        checker.checked(schema, &format!("{what} of {shown}"))
     };
     Ok(registry::Skill {
         input: checked(offer.input_schema.as_deref(), "input_schema")?.into(),

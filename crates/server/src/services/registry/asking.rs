@@ -9,6 +9,7 @@ use std::sync::Arc;
 use chorus_core::commands::jobs::{Deliver, JobPosted};
 use chorus_core::commands::messages::Logged;
 use chorus_core::model::caller::{Authority, By};
+use chorus_core::model::delivery::Unanswered;
 use chorus_core::model::error::Refusal;
 use chorus_core::model::event::{Change, Event, Idempotency, Message};
 use chorus_core::model::ids::{EventRef, MemberKey, Prefix, Uid};
@@ -139,7 +140,10 @@ impl AskingService {
         if listing.member != Some(event.actor) {
             return;
         }
-        let result = result(&job, &message.text).await;
+        let result = match Unanswered::reported_by(message) {
+            Some(_) => failed(&job, &message.text),
+            None => result(&job, &message.text).await,
+        };
         let time_ms = event.at.since(job.made_at).unsigned_abs();
         let result = JobResult { time_ms, stated_at: self.clock.now(), ..result };
         let next = next(&self.reads, &job, &result).await;
@@ -210,14 +214,7 @@ fn pretty(json: &str) -> String {
 /// An answer as the result of a job: JSON that fits, or else a failure that says why it does not.
 async fn result(job: &Job, text: &str) -> JobResult {
     let text = text.trim();
-    let failed = |why: &str| JobResult {
-        success: false,
-        output: None,
-        cost: Credits(0),
-        time_ms: 0,
-        error: Some(cut(why, limits::JOB_NOTE_BYTES).into()),
-        stated_at: job.made_at,
-    };
+    let failed = |why: &str| failed(job, why);
     if let Some(why) = text.strip_prefix(FAILURE) {
         let why = why.trim_start_matches([':', ' ', '\n', '.', '-', '–', '—']);
         return failed(if why.is_empty() { "the agent could not do it" } else { why });
@@ -227,7 +224,7 @@ async fn result(job: &Job, text: &str) -> JobResult {
         Ok(output) => output,
         Err(refusal) => return failed(&format!("the answer is no result: {}", refusal.message)),
     };
-    match must_fit(&job.output_schema, &output, "output_data").await {
+    match must_fit(job.agent, &job.output_schema, &output, "output_data").await {
         Ok(()) => JobResult {
             success: true,
             output: Some(output.into()),
@@ -236,6 +233,17 @@ async fn result(job: &Job, text: &str) -> JobResult {
             ..failed("")
         },
         Err(refusal) => failed(&refusal.message),
+    }
+}
+
+fn failed(job: &Job, why: &str) -> JobResult {
+    JobResult {
+        success: false,
+        output: None,
+        cost: Credits(0),
+        time_ms: 0,
+        error: Some(cut(why, limits::JOB_NOTE_BYTES).into()),
+        stated_at: job.made_at,
     }
 }
 

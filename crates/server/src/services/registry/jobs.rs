@@ -148,7 +148,7 @@ impl JobService {
         let (found, is_known) = self.reads.read(read).await?;
         let Some((listing, _)) = found.filter(|_| !is_known) else { return Ok(()) };
         match listing.skill(skill) {
-            Some(skill) => must_fit(&skill.input, input, "input_data").await,
+            Some(skill) => must_fit(agent, &skill.input, input, "input_data").await,
             None => Ok(()),
         }
     }
@@ -311,7 +311,7 @@ impl JobService {
         if let (Some(known), Some(output), true) = (&known, &output, success)
             && known.result.is_none()
         {
-            must_fit(&known.output_schema, output, "output_data").await?;
+            must_fit(agent, &known.output_schema, output, "output_data").await?;
         }
         let price = known.as_ref().map(|known| known.price).unwrap_or_default();
         let cost = stated.execution_cost.map(|cost| must_not_be_negative(cost.0)).transpose()?;

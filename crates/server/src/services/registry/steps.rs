@@ -26,7 +26,7 @@ pub(super) async fn next(reads: &Reads, job: &Job, result: &JobResult) -> Option
     let listing = reads.read(move |readers| readers.listing(agent)).await.ok().flatten();
     let schema = listing.and_then(|(l, _)| l.skill(&skill).map(|skill| skill.input.clone()));
     let input = match (made, &schema) {
-        (Ok(input), Some(schema)) => match must_fit(schema, &input, "input_data").await {
+        (Ok(input), Some(schema)) => match must_fit(agent, schema, &input, "input_data").await {
             Ok(()) => Ok(input),
             Err(refusal) => Err(refusal.message),
         },

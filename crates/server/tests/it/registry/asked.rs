@@ -60,6 +60,46 @@ async fn a_member_is_hired_by_its_handle_and_its_answer_is_the_result() {
     }
 }
 
+// covers: REG-48
+#[tokio::test]
+async fn no_report_of_the_host_is_a_result() {
+    for (report, state, said) in [
+        (Some("failed"), "Rejected", "the runtime ended with exit status: 3"),
+        (Some("ignored"), "Rejected", "This was set aside"),
+        (None, "Expired", ""),
+    ] {
+        let host = TestHost::open().await;
+        host.room(&["scout"]).await;
+        let token = host.token("scout").await;
+        let offer = json!({"agent_name": "Scout",
+            "skills": [{"skill_name": "translate", "cost_per_call": 0.05}]});
+        host.post(&token, "/register", offer).await.ok();
+        let operator = host.operator();
+        host.post(&operator, "/accounts/ann/mint", json!({"amount": 1})).await.ok();
+        let ann = host.token("ann").await;
+        let mut scout = host.connect(&token).await;
+        host.post(&ann, "/jobs", hire()).await.ok();
+        let offer = scout.take().await;
+        if let Some(disposition) = report {
+            let note = "the runtime ended with exit status: 3";
+            let params =
+                json!({"eventId": offer["eventId"], "disposition": disposition, "note": note});
+            scout.call("chat/disposition", params).await.unwrap();
+        }
+        let path = format!("/jobs/{JOB}");
+        // Until the answer is overdue, and then until the job is.
+        for _ in 0..20 {
+            host.pass(60_000).await;
+        }
+        let done = ended(&host, &ann).await;
+        assert_eq!(done["state"], state, "{done}");
+        assert!(done["error_message"].as_str().unwrap_or_default().contains(said), "{done}");
+        assert_eq!(done["output_data"], Value::Null);
+        let account = host.get(&ann, "/accounts/ann").await.ok();
+        assert_eq!(account["balance"], 1, "{path}: {account}");
+    }
+}
+
 // covers: REG-47
 #[tokio::test]
 async fn a_job_is_asked_for_in_the_thread_that_it_names() {

@@ -5,7 +5,7 @@ use chorus_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Remote, call, messages, nothing_owed, reached};
+use super::{Remote, accepted, call, messages, nothing_owed, reached};
 use crate::test_host::TestHost;
 
 /// The spec's own example of somebody who types in pieces.
@@ -194,4 +194,39 @@ async fn no_follow_up_joins_a_run_that_has_shown_something() {
     assert!(next["chorus"].get("supersedes").is_none());
     call(&host, &next, answer("Rain.")).await.ok();
     nothing_owed(&host).await;
+}
+
+// covers: WHK-36, WHK-100
+#[tokio::test]
+async fn follow_ups_join_a_run_from_before_a_restart() {
+    let answer = |content: &str| json!({"type": "message", "content": content});
+    for said_before in [true, false] {
+        let (host, mut remote, room, ann) = open().await;
+        say(&host, &ann, &room, "@weather I am going to Oslo.", 1).await;
+        host.pass(2_000).await;
+        let first = remote.take().await;
+        accepted(&host).await;
+        if said_before {
+            say(&host, &ann, &room, "Do I need a coat?", 1).await;
+        }
+        let now = host.clock_now();
+        let TestHost { running, folder, .. } = host;
+        let url = running.url.clone();
+        running.stop().await;
+        let host = TestHost::open_in(folder, now).await;
+        if !said_before {
+            host.say(&ann, &room, "Do I need a coat?").await;
+        }
+        until(&host, 1).await;
+        let moved = first["callback"].as_str().unwrap().replace(&url, &host.running.url);
+        let before = json!({"callback": moved});
+        assert_eq!(call(&host, &before, answer("No.")).await.refused(409), "STALE_TURN");
+        host.pass(2_000).await;
+        let next = remote.take().await;
+        assert_eq!(texts(&next), ["@weather I am going to Oslo.", "Do I need a coat?"]);
+        assert_eq!(next["chorus"]["supersedes"], json!([first["message"]["id"]]));
+        call(&host, &next, answer("Yes.")).await.ok();
+        nothing_owed(&host).await;
+        assert_eq!(call(&host, &before, answer("No.")).await.refused(409), "STALE_TURN");
+    }
 }

@@ -5,6 +5,7 @@ use chorus_core::model::caller::By;
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::ids::Timestamp;
 use chorus_core::model::offer::Offer;
+use chorus_core::queries;
 
 use super::{Held, Worker, at};
 use crate::dispatch::connections::{Note, Typing};
@@ -12,6 +13,30 @@ use crate::dispatch::webhook::queue::Queue;
 use crate::dispatch::webhook::thought::Thought;
 
 impl Worker {
+    /// Runs that have said nothing go on, also after a restart: what their authors add joins them.
+    pub(super) async fn resume_runs(&self, held: &mut Held) {
+        if self.host.webhooks.compose.is_none() {
+            return;
+        }
+        let command = queries::SilentRuns { session: held.session };
+        let offers = match self.host.commands.submit(held.by, command).await {
+            Ok(offers) => offers,
+            Err(refusal) => {
+                tracing::debug!(code = ?refusal.code, "which runs go on could not be asked for");
+                return;
+            }
+        };
+        let (runs, member) = (&self.host.webhooks.runs, self.endpoint.member);
+        let (compose, now) = (self.host.webhooks.compose, self.host.clock.now());
+        for offer in offers {
+            let conversation = &offer.entry.conversation;
+            held.connection.listen(conversation.uid, now);
+            runs.begin(member, at(&offer));
+            let line = held.lines.entry(conversation.key).or_insert_with(|| Queue::new(compose));
+            runs.left(member, line.resume(offer, now));
+        }
+    }
+
     /// An offer comes: where its author has a run that has said nothing, that run is stopped for it.
     pub(super) fn add_to_run(&self, line: &mut Queue, offer: &Offer) {
         let (runs, member) = (&self.host.webhooks.runs, self.endpoint.member);

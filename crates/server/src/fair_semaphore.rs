@@ -1,73 +1,66 @@
-//! How many posts may be under way at once, over all to whom the host posts, and who is next.
+//! How much may be under way at once, over all for whom it is done, and who is next.
 //!
-//! Fair: who has the fewest under way comes first, and of those who has waited longest since it was last given a place.
+//! Fair: who has the least under way comes first, and of those who has waited longest since it was last given a place.
 //! Beyond its first, what one has under way comes out of half of the places, so that many who hang leave room for the first
-//! post of anybody else. Waiting is no part of a post: its time begins with its place.
+//! of anybody else.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chorus_core::model::ids::{MemberKey, Uid};
 use tokio::sync::oneshot;
 
-/// To whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum To {
-    Endpoint(MemberKey),
-    /// The services that deliver to an inbox.
-    Inbox(Uid),
-    /// An agent for hire, or whoever has hired one.
-    Agent(Uid),
-}
+/// For whom something is done.
+pub(crate) trait Key: Copy + Ord + Hash {}
+impl<K: Copy + Ord + Hash> Key for K {}
 
 #[derive(Clone)]
-pub(crate) struct FairSemaphore(Arc<Shared>);
+pub(crate) struct FairSemaphore<K: Key>(Arc<Shared<K>>);
 
-struct Shared {
+struct Shared<K: Key> {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<State<K>>,
 }
 
-#[derive(Default)]
-struct State {
+struct State<K: Key> {
     taken: usize,
-    lines: HashMap<To, Line>,
+    lines: HashMap<K, Line<K>>,
     /// Of each line in which somebody waits: how many it has under way, since when it waits for its turn, and whose it is.
-    order: BTreeSet<(usize, u64, To)>,
+    order: BTreeSet<(usize, u64, K)>,
     /// Counts for that: it goes up with each.
     count: u64,
 }
 
-/// What there is of one of those to whom the host posts.
-#[derive(Default)]
-struct Line {
+/// What there is of one of them.
+struct Line<K: Key> {
     under_way: usize,
     /// When it was last given a place, or began to wait.
     since: u64,
-    waiting: VecDeque<oneshot::Sender<Place>>,
+    waiting: VecDeque<oneshot::Sender<Place<K>>>,
 }
 
-/// A place for one post, until it is dropped.
-pub(crate) struct Place {
-    of: Arc<Shared>,
-    to: To,
+/// A place, until it is dropped.
+pub(crate) struct Place<K: Key> {
+    of: Arc<Shared<K>>,
+    whose: K,
 }
 
-impl FairSemaphore {
+impl<K: Key> FairSemaphore<K> {
     pub(crate) fn new(most: usize) -> Self {
-        Self(Arc::new(Shared { most, state: Mutex::default() }))
+        let state = State { taken: 0, lines: HashMap::new(), order: BTreeSet::new(), count: 0 };
+        Self(Arc::new(Shared { most, state: Mutex::new(state) }))
     }
 
     /// A place, when it is this one's turn.
-    pub(crate) async fn take(&self, to: To) -> Place {
+    pub(crate) async fn take(&self, whose: K) -> Place<K> {
         let got = {
             let mut state = self.0.lock();
-            if state.may(to, self.0.most) {
-                state.give(to);
-                return Place { of: self.0.clone(), to };
+            if state.may(whose, self.0.most) {
+                state.give(whose);
+                return Place { of: self.0.clone(), whose };
             }
             let (give, got) = oneshot::channel();
-            state.change(to, |line, count| {
+            state.change(whose, |line, count| {
                 if line.waiting.is_empty() {
                     line.since = count;
                 }
@@ -83,69 +76,74 @@ impl FairSemaphore {
     }
 }
 
-impl State {
-    fn may(&self, to: To, most: usize) -> bool {
-        let has = self.lines.get(&to).is_some_and(|line| line.under_way > 0);
+impl<K: Key> State<K> {
+    fn may(&self, whose: K, most: usize) -> bool {
+        let has = self.lines.get(&whose).is_some_and(|line| line.under_way > 0);
         self.taken < if has { most / 2 } else { most }
     }
 
-    fn give(&mut self, to: To) {
+    fn give(&mut self, whose: K) {
         self.taken += 1;
-        self.change(to, |line, count| (line.under_way, line.since) = (line.under_way + 1, count));
+        self.change(whose, |line, count| {
+            (line.under_way, line.since) = (line.under_way + 1, count)
+        });
     }
 
-    fn give_back(&mut self, to: To) {
+    fn give_back(&mut self, whose: K) {
         self.taken -= 1;
-        self.change(to, |line, _| line.under_way -= 1);
+        self.change(whose, |line, _| line.under_way -= 1);
     }
 
     /// Who is next, and has the place already.
-    fn next(&mut self, most: usize) -> Option<(To, oneshot::Sender<Place>)> {
+    fn next(&mut self, most: usize) -> Option<(K, oneshot::Sender<Place<K>>)> {
         loop {
             // Where the first may not, nobody may: those with none under way come before all others.
-            let to = self.order.first().map(|(_, _, to)| *to).filter(|to| self.may(*to, most))?;
-            let give = self.change(to, |line, _| line.waiting.pop_front())?;
+            let next = self.order.first().map(|(_, _, whose)| *whose);
+            let whose = next.filter(|whose| self.may(*whose, most))?;
+            let give = self.change(whose, |line, _| line.waiting.pop_front())?;
             // Who has gone meanwhile wants none.
             if !give.is_closed() {
-                self.give(to);
-                return Some((to, give));
+                self.give(whose);
+                return Some((whose, give));
             }
         }
     }
 
     /// Changes a line, and its place in the order with it.
-    fn change<T>(&mut self, to: To, change: impl FnOnce(&mut Line, u64) -> T) -> T {
+    fn change<T>(&mut self, whose: K, change: impl FnOnce(&mut Line<K>, u64) -> T) -> T {
         self.count += 1;
-        let line = self.lines.entry(to).or_default();
-        let place = |line: &Line| line.waiting.front().map(|_| (line.under_way, line.since, to));
+        let empty = || Line { under_way: 0, since: 0, waiting: VecDeque::new() };
+        let line = self.lines.entry(whose).or_insert_with(empty);
+        let place =
+            |line: &Line<K>| line.waiting.front().map(|_| (line.under_way, line.since, whose));
         if let Some(before) = place(line) {
             self.order.remove(&before);
         }
         let changed = change(line, self.count);
         self.order.extend(place(line));
         if line.under_way == 0 && line.waiting.is_empty() {
-            self.lines.remove(&to);
+            self.lines.remove(&whose);
         }
         changed
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<K: Key> Shared<K> {
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl<K: Key> Drop for Place<K> {
     fn drop(&mut self) {
         let next = {
             let mut state = self.of.lock();
-            state.give_back(self.to);
+            state.give_back(self.whose);
             state.next(self.of.most)
         };
-        if let Some((to, give)) = next {
+        if let Some((whose, give)) = next {
             // Who has gone meanwhile gives it back by this.
-            let _ = give.send(Self { of: self.of.clone(), to });
+            let _ = give.send(Self { of: self.of.clone(), whose });
         }
     }
 }
@@ -161,13 +159,9 @@ mod tests {
 
     use super::*;
 
-    fn to(n: u32) -> To {
-        To::Endpoint(MemberKey(n))
-    }
-
     /// A place that is there at once.
-    async fn now(places: &FairSemaphore, n: u32) -> Option<Place> {
-        tokio::time::timeout(Duration::from_millis(20), places.take(to(n))).await.ok()
+    async fn now(places: &FairSemaphore<u32>, n: u32) -> Option<Place<u32>> {
+        tokio::time::timeout(Duration::from_millis(20), places.take(n)).await.ok()
     }
 
     // covers: WHK-39
@@ -176,7 +170,7 @@ mod tests {
         let places = FairSemaphore::new(256);
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let post = async |n: u32| {
-            let _place = places.take(to(n)).await;
+            let _place = places.take(n).await;
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             for _ in 0..n % 7 {
                 yield_now().await;
@@ -209,11 +203,11 @@ mod tests {
     #[tokio::test]
     async fn who_has_the_fewest_comes_first() {
         let places = FairSemaphore::new(2);
-        let first = places.take(to(1)).await;
-        let second = places.take(to(2)).await;
+        let first = places.take(1).await;
+        let second = places.take(2).await;
         let order = Mutex::new(Vec::new());
         let post = async |n: u32| {
-            let _place = places.take(to(n)).await;
+            let _place = places.take(n).await;
             order.lock().unwrap().push(n);
             yield_now().await;
         };
