@@ -18,6 +18,8 @@ pub enum Error {
         /// Names the request in the host's log; may be empty.
         request_id: String,
     },
+    /// Its certificate is of an authority that is not trusted here.
+    Untrusted { url: String },
     /// No answer: nobody listens, the connection broke, or it took too long. Whether anything was done is
     /// unknown.
     Unreachable { url: String, cause: String },
@@ -52,7 +54,7 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Refused { status, .. } => self.code().map_or(*status >= 500, code::is_retryable),
-            Self::Unreachable { .. } => true,
+            Self::Unreachable { .. } | Self::Untrusted { .. } => true,
             Self::Address(_) | Self::Protocol(_) => false,
         }
     }
@@ -70,6 +72,9 @@ impl Error {
         // What rustls says of an answer that is no TLS.
         if cause.contains("InvalidContentType") {
             return Self::Address(format!("{url} does not speak https; that port speaks http"));
+        }
+        if cause.contains("UnknownIssuer") || cause.contains("CaUsedAsEndEntity") {
+            return Self::Untrusted { url: url.to_owned() };
         }
         Self::unreachable(url, cause)
     }
@@ -96,6 +101,11 @@ impl fmt::Display for Error {
             Self::Unreachable { url, cause } => {
                 write!(f, "no Chorus host answers at {url}: {cause}; is `chorus serve` running?")
             }
+            Self::Untrusted { url } => write!(
+                f,
+                "the certificate of {url} is of no authority that is trusted here; name the file of that \
+                 authority's certificate with --ca or CHORUS_CA"
+            ),
             Self::Address(what) => f.write_str(what),
             Self::Protocol(what) => write!(f, "the host's answer makes no sense here: {what}"),
         }

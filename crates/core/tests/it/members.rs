@@ -25,6 +25,7 @@ fn the_id_of_a_removed_member_is_never_given_again() {
     let mut house = House::new();
     let why = |refused: Result<(), Refusal>| refused.expect_err("it is taken").message;
     assert_eq!(why(add(&mut house, "bob", None)), "member 'bob' exists already");
+    assert_eq!(why(add(&mut house, "Me", None)), "the id 'Me' means whoever asks; choose another");
     house.run(By::host(), directory::RemoveMember { member: BOB }).expect("he is there");
     assert_eq!(
         why(add(&mut house, "bob", None)),

@@ -3,7 +3,7 @@
 //!
 //! Nothing here reads a file or the environment: whoever starts the host passes them in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -91,12 +91,18 @@ pub fn load(written: &Written<'_>) -> Result<Loaded, Vec<Mistake>> {
     for (path, value, flag) in &written.flags {
         loading.take(path, Given::Raw(value.clone()), Source::Flag(flag.clone()));
     }
-    // What does not fit together is only known once each is what it should be.
-    if loading.mistakes.is_empty() {
-        for (path, what) in loading.loaded.settings.check() {
+    // What does not fit together is only known of a section in which each is what it should be.
+    let broken: BTreeSet<String> =
+        loading.mistakes.iter().map(|mistake| split(&mistake.path).0.to_owned()).collect();
+    for (path, what) in loading.loaded.settings.check() {
+        if !broken.contains(split(&path).0) {
             loading.mistakes.push(loading.loaded.mistake(path, what));
         }
     }
+    loading.mistakes.sort_by_key(|mistake| match &mistake.source {
+        Source::File(_, line) => *line,
+        _ => usize::MAX,
+    });
     match loading.mistakes.is_empty() {
         true => Ok(loading.loaded),
         false => Err(loading.mistakes),
@@ -144,10 +150,6 @@ impl Loading {
         self.table("", table.get_ref(), &at);
         // What was guessed of a line that is no TOML is nobody's mistake.
         self.mistakes.retain(|m| m.path.is_empty() || !broken.contains(&m.source));
-        self.mistakes.sort_by_key(|mistake| match &mistake.source {
-            Source::File(_, line) => *line,
-            _ => 0,
-        });
     }
 
     fn table(&mut self, section: &str, table: &DeTable<'_>, at: &dyn Fn(Range<usize>) -> Source) {
@@ -264,7 +266,9 @@ impl Known {
             .values()
             .filter(|entry| split(&entry.path).0 == general)
             .map(|e| split(&e.path).1);
-        if let Some(near) = nearest(key, same_section) {
+        // Beside the settings that are in no section stand the sections.
+        let sections = self.sections.iter().copied().filter(|_| section.is_empty());
+        if let Some(near) = nearest(key, same_section.chain(sections)) {
             return Some(join(section, near));
         }
         // The right key in the wrong section, or a section's name.

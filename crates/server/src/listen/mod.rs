@@ -7,6 +7,7 @@
 
 pub(crate) mod connection_limiter;
 mod timeouts;
+mod unread;
 
 use std::convert::Infallible;
 use std::io;
@@ -20,7 +21,8 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, Response};
 use connection_limiter::{ConnectionLimiter, Full};
-use hyper::body::Incoming;
+use futures_util::future::{BoxFuture, Either};
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::TokioIo;
@@ -30,6 +32,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_rustls::TlsAcceptor;
+use unread::Watched;
 
 use crate::config::Pace;
 use crate::config::limits::Limits as Settings;
@@ -240,12 +243,26 @@ struct Served {
 impl Service<Request<Incoming>> for Served {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+    type Future = Either<
+        <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future,
+        BoxFuture<'static, Result<Response<Body>, Infallible>>,
+    >;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         if let Some(from) = self.from {
             request.extensions_mut().insert(ConnectInfo(from));
         }
-        TowerToHyperService::new(self.router.clone()).call(request)
+        let router = TowerToHyperService::new(self.router.clone());
+        if request.body().is_end_stream() {
+            return Either::Left(router.call(request));
+        }
+        let (head, body) = request.into_parts();
+        let (body, read) = Watched::new(body);
+        let answer = router.call(Request::from_parts(head, body));
+        Either::Right(Box::pin(async move {
+            let mut answer = answer.await?;
+            read.tell(&mut answer);
+            Ok(answer)
+        }))
     }
 }

@@ -9,6 +9,7 @@ use chorus_core::commands::notes;
 use chorus_core::model::audit::{Action, Note, Record};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::error::{Code, Refusal};
+use chorus_core::model::event::Change;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Prefix, Uid};
 use chorus_core::state::directory::Directory;
 use chorus_store::{AuditPlace, Trace};
@@ -17,6 +18,7 @@ use chorus_wire::rest::audit::{Audit, Head, Heads, ListAudit, SignedHeads};
 use super::clock::HostClock;
 use super::commands::Commands;
 use super::ids;
+use super::nearest::nearest;
 use super::reads::Reads;
 use crate::auth::{Auth, Caller};
 use crate::view;
@@ -70,6 +72,7 @@ impl AuditService {
                 Cursor { log: Uid(u128::from(since.0.max(0) as u64) << 80), ..Cursor::default() }
             }
         };
+        query.kind.as_deref().map(must_be_kind).transpose()?;
         let (kind, viewer) = (query.kind, caller.viewer());
         let is_kind = move |name: &str| kind.as_deref().is_none_or(|kind| kind == name);
         let (taken, uids) = self
@@ -263,4 +266,18 @@ impl Cursor {
             _ => Err(Refusal::invalid("after is the next of a page before")),
         }
     }
+}
+
+/// Refuses what is no kind of entry: nothing would be found, which says something else.
+fn must_be_kind(kind: &str) -> Result<(), Refusal> {
+    let actions = (0..=u8::MAX).filter_map(Action::of_number).map(Action::name);
+    let changes = (0..=u8::MAX).map(Change::name_of);
+    let all: Vec<_> = actions.chain(changes).collect();
+    if all.contains(&kind) {
+        return Ok(());
+    }
+    let near = nearest(kind, all.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!("; the nearest is {near}"));
+    let shown: String = kind.chars().take(64).collect();
+    Err(Refusal::invalid(format!("kind: nothing is recorded as {shown:?}{near}")))
 }

@@ -8,7 +8,7 @@ use chorus_core::commands::deliveries;
 use chorus_core::model::attention::{Decision, Directedness, Policy};
 use chorus_core::model::conversation::Conversation;
 use chorus_core::model::error::Refusal;
-use chorus_core::model::event::Event;
+use chorus_core::model::event::{Event, Message};
 use chorus_core::model::ids::{MemberKey, Prefix, ThreadKey};
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::Head;
@@ -20,7 +20,7 @@ use super::answered::unseen;
 use super::commands::Commands;
 use super::deliveries::DeliveryService;
 use super::messages::MessageService;
-use super::pages::{Page, Range, limit};
+use super::pages::{Page, Range, fit, limit};
 use super::reads::Reads;
 use super::threads::thread_at_home;
 use super::{ids, streams};
@@ -60,16 +60,18 @@ impl MailService {
         } else {
             self.recent(caller, &args, limit).await?
         };
+        // What still waits is shown from its oldest on, the rest up to its newest.
+        let oldest_first = from_memory || args.after_sequence.is_some();
         if found.len() > limit {
             has_more = true;
-            // What still waits is shown from its oldest on, the rest up to its newest.
-            let oldest_first = from_memory || args.after_sequence.is_some();
             if oldest_first {
                 found.truncate(limit);
             } else {
                 found.drain(..found.len() - limit);
             }
         }
+        let bytes = |found: &Found| found.shown.content().map_or(0, Message::bytes);
+        has_more |= fit(&mut found, oldest_first, bytes);
         let directory = self.directory.load();
         let me = caller.by.member;
         let entry = |found: &Found| {

@@ -1,5 +1,6 @@
 //! Members: made, changed, removed, listed; and who the caller is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -7,7 +8,7 @@ use chorus_core::commands::directory;
 use chorus_core::model::audit::Action;
 use chorus_core::model::endpoint::{Endpoint, State};
 use chorus_core::model::error::Refusal;
-use chorus_core::model::ids::{MemberKey, Prefix};
+use chorus_core::model::ids::{MemberKey, Prefix, Timestamp};
 use chorus_core::model::limits;
 use chorus_core::model::member::{self, MemberFields};
 use chorus_core::state::directory::Directory;
@@ -145,6 +146,11 @@ impl MemberService {
         let queues = self.deliveries.queues().await?;
         let now = self.clock.now();
         let directory = self.directory.load();
+        let mut seen: HashMap<MemberKey, Timestamp> = HashMap::new();
+        for session in directory.sessions.values() {
+            let at = seen.entry(session.member).or_insert(session.seen_at);
+            *at = session.seen_at.max(*at);
+        }
         let agents = directory.members.iter().filter(|m| !m.removed && m.is_agent());
         let agents = agents.filter(|m| !directory.is_stand_in(m.key));
         let show = |member: &Arc<member::Member>| {
@@ -164,6 +170,7 @@ impl MemberService {
                 online: !sessions.is_empty() && reach.is_none_or(|reach| reach == Reach::Reachable),
                 reach: reach.map(|reach| reach.name().to_owned()),
                 sessions,
+                seen_at: seen.get(&member.key).copied().map(Into::into),
                 open_deliveries: queue.open,
                 held_back: Some(queue.held_back).filter(|held_back| *held_back > 0),
                 asks_since: queue.asks_since.map(Into::into),

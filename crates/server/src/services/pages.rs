@@ -1,7 +1,7 @@
 //! Pages of talk as a viewer is shown them. An auditor, who is no viewer, is shown everything.
 
 use chorus_core::model::error::Refusal;
-use chorus_core::model::event::Change;
+use chorus_core::model::event::{Change, Message};
 use chorus_core::model::ids::{ConversationKey, EventRef, MemberKey, Seq, ThreadKey};
 use chorus_store::db::Error;
 use chorus_store::reader::Start;
@@ -15,6 +15,11 @@ pub(super) const NOBODY: MemberKey = MemberKey::HOST;
 pub(super) const PAGE: u32 = 50;
 /// Most messages in one answer.
 pub(super) const LONGEST_PAGE: u32 = 200;
+/// Bytes of their content in one answer. A tool gives it twice, as text and as data, and the official clients take at
+/// most 1 MiB at once.
+pub(super) const PAGE_BYTES: usize = 256 * 1024;
+/// About what it takes to say that one member was told.
+const TOLD_BYTES: usize = 96;
 
 /// Which part of a line of talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,35 @@ pub(super) struct Page {
     pub shown: Vec<Shown>,
     /// Whether there are more in the direction of reading.
     pub more: bool,
+}
+
+/// Takes away what is too long for one answer, at the end that is read last; the first stays however long it is.
+/// Returns whether anything was taken away.
+pub(super) fn fit<T>(entries: &mut Vec<T>, forwards: bool, bytes: impl Fn(&T) -> usize) -> bool {
+    let mut left = PAGE_BYTES;
+    let mut fits = |entry: &T| {
+        let room = left.checked_sub(bytes(entry));
+        left = room.unwrap_or(0);
+        room.is_some()
+    };
+    let fitting = match forwards {
+        true => entries.iter().take_while(|entry| fits(entry)).count(),
+        false => entries.iter().rev().take_while(|entry| fits(entry)).count(),
+    };
+    let surplus = entries.len().saturating_sub(fitting.max(1));
+    match forwards {
+        true => entries.truncate(entries.len() - surplus),
+        false => drop(entries.drain(..surplus)),
+    }
+    surplus > 0
+}
+
+/// How long it is when it is shown.
+pub(super) fn bytes(stored: &StoredEntry) -> usize {
+    let event = &stored.entry.event;
+    let said = stored.content.as_ref().or_else(|| event.change.message());
+    let told = event.attention.as_ref().map_or(0, |attention| attention.told.len());
+    said.map_or(0, Message::bytes) + told * TOLD_BYTES
 }
 
 impl Range {
@@ -89,8 +123,9 @@ pub(super) fn visible(
     mut asked: chorus_store::Page,
 ) -> Result<(Vec<StoredEntry>, bool, Option<Seq>), Error> {
     loop {
-        let (mut entries, more) = readers.entries(&asked)?.unwrap_or_default();
+        let (mut entries, mut more) = readers.entries(&asked)?.unwrap_or_default();
         let forwards = matches!(asked.start, Start::After(_));
+        more |= fit(&mut entries, forwards, bytes);
         let last = if forwards { entries.last() } else { entries.first() };
         let upto = last.map(|stored| stored.entry.event.seq);
         entries.retain(|stored| is_shown(viewer, stored));

@@ -12,7 +12,7 @@ use chorus_wire::rest::thread_work::{self, Promote, WorkPatch};
 use chorus_wire::rest::threads::Thread;
 
 use super::ids;
-use super::pages::{limit, posted};
+use super::pages::{self, fit, limit, posted};
 use super::threads::ThreadService;
 use crate::auth::Caller;
 use crate::view::feed;
@@ -59,8 +59,15 @@ impl ThreadService {
         let place = self.reads.place(caller, ids::conversation(id)?).await?;
         let (key, limit) = (place.conversation.key, limit(query.limit)?);
         let before = query.before.map(|seq| Seq(seq.min(i64::MAX as u64)));
-        let (found, next) =
+        let (mut found, mut next) =
             self.reads.read(move |readers| readers.feed(key, before, limit)).await?;
+        // Newest first.
+        let bytes = |found: &FeedEntry| {
+            pages::bytes(&found.stored) + found.promoted.as_ref().map_or(0, pages::bytes)
+        };
+        if fit(&mut found, true, bytes) {
+            next = found.last().map(|last| last.stored.entry.event.seq);
+        }
         let directory = self.directory.load();
         let show = |found: &FeedEntry| -> Entry {
             let message = found.promoted.clone().unwrap_or_else(|| found.stored.clone());

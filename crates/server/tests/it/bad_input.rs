@@ -147,6 +147,9 @@ async fn json_rpc_by_post() {
     for (body, number) in [
         ("{", -32700),
         ("[]", -32600),
+        ("[{\"jsonrpc\":\"2.0\"", -32700),
+        ("[[[[", -32700),
+        ("7", -32600),
         ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32602),

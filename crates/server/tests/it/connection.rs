@@ -1,6 +1,10 @@
 //! C2A connections: what a session hears, finds and keeps when it comes and goes.
 
 use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
 
 use crate::test_host::TestHost;
 
@@ -64,4 +68,23 @@ async fn the_newer_connection_of_a_session_takes_over() {
     assert_eq!(again["reliability"]["idempotencyKey"], first["reliability"]["idempotencyKey"]);
     assert!(again["reliability"]["attempt"].as_u64() > first["reliability"]["attempt"].as_u64());
     new.reply(&again, "I am").await.unwrap();
+}
+
+// covers: ATT-16
+#[tokio::test]
+async fn a_closing_handshake_is_completed_and_a_text_that_is_none_has_its_code() {
+    let host = TestHost::open().await;
+    host.room(&["bot"]).await;
+    let token = host.token("bot").await;
+    let mut bot = host.connect(&token).await;
+    let bye = CloseFrame { code: CloseCode::Normal, reason: "bye".into() };
+    bot.raw(Message::Close(Some(bye))).await;
+    assert!(bot.frame().await.is_none());
+    assert_eq!(bot.closed, Some(1000), "the close frame is answered");
+    let mut bot = host.connect(&token).await;
+    let text = Frame::message(vec![0xff, 0xfe], OpCode::Data(Data::Text), true);
+    bot.raw(Message::Frame(text)).await;
+    assert_eq!(bot.heard().await.unwrap()["method"], "notifications/closing");
+    assert!(bot.frame().await.is_none());
+    assert_eq!(bot.closed, Some(1007));
 }

@@ -1,6 +1,6 @@
 //! What time does to deliveries, and what is listed of them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::test_host::TestHost;
 
@@ -30,6 +30,55 @@ async fn an_offer_that_is_not_acknowledged_is_made_again_with_a_higher_attempt()
     let third = bot.delivery().await;
     bot.acknowledge(&third).await;
     bot.reply(&third["params"], "here").await.unwrap();
+}
+
+// covers: ATT-11, ATT-103
+#[tokio::test]
+async fn offers_behind_a_full_window_are_sent_once_there_is_room_and_repeats_need_none() {
+    let host = TestHost::open().await;
+    let room = host.room(&["bot"]).await;
+    let ann = host.token("ann").await;
+    let mut bot = host.connect(&host.token("bot").await).await;
+    for n in 0..40 {
+        host.say(&ann, &room, &format!("@bot can you check item {n}?")).await;
+    }
+    let event = |frame: &Value| frame["params"]["eventId"].as_str().unwrap().to_owned();
+    let mut first = Vec::new();
+    for _ in 0..32 {
+        first.push(bot.delivery().await);
+    }
+    assert!(bot.is_quiet().await, "the window is full");
+    // The repeats are of what is under way, and nothing else.
+    for attempt in [2, 3] {
+        host.pass(10_000).await;
+        let mut again = Vec::new();
+        for _ in 0..32 {
+            let frame = bot.delivery().await;
+            assert_eq!(frame["params"]["reliability"]["attempt"], attempt, "{frame}");
+            again.push(event(&frame));
+        }
+        again.sort_unstable();
+        let mut known: Vec<_> = first.iter().map(event).collect();
+        known.sort_unstable();
+        assert_eq!(again, known);
+        assert!(bot.is_quiet().await);
+    }
+    let result = json!({"accepted": true});
+    for frame in &first {
+        for attempt in 1..=3 {
+            let id = frame["id"].as_str().unwrap();
+            let id = format!("{}{attempt}", &id[..id.len() - 1]);
+            bot.write(json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
+        }
+    }
+    // The rest comes once each, with the attempt that it has by now.
+    for _ in 32..40 {
+        let frame = bot.delivery().await;
+        assert!(!first.iter().any(|known| event(known) == event(&frame)), "{frame}");
+        bot.acknowledge(&frame).await;
+    }
+    host.pass(10_000).await;
+    assert!(bot.is_quiet().await);
 }
 
 // covers: ATT-115, ATT-116

@@ -32,6 +32,10 @@ const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 /// Asks on a connection, and reads what comes: a head and its body.
 async fn ask(stream: &mut TcpStream) -> String {
     stream.write_all(HEALTH).await.unwrap();
+    answer(stream).await
+}
+
+async fn answer(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     while !whole(&answer) {
         let mut more = [0; 1024];
@@ -109,6 +113,33 @@ async fn very_many_past_the_limit_hurt_nobody_who_is_there() {
     }
     drop(bot);
     host.until_metric(OPEN, 1).await;
+}
+
+// covers: OPS-550
+#[tokio::test]
+async fn whoever_is_answered_before_its_body_was_read_is_told_that_the_connection_ends() {
+    let host = TestHost::open().await;
+    let head = |token: &str| {
+        format!(
+            "POST /v1/rooms HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: 2\r\n\r\n"
+        )
+    };
+    let (good, op) = (format!("{}{{}}", head("x").replace("rooms", "channels")), host.operator());
+    let mut stream = open(&host).await;
+    stream.write_all(head("x").as_bytes()).await.unwrap();
+    assert!(answer(&mut stream).await.contains("connection: close\r\n"));
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    // What was read is followed by the next request.
+    let mut stream = open(&host).await;
+    for _ in 0..2 {
+        stream
+            .write_all(good.replace("Bearer x", &format!("Bearer {op}")).as_bytes())
+            .await
+            .unwrap();
+        assert!(!answer(&mut stream).await.contains("connection: close"));
+    }
+    ask(&mut stream).await;
 }
 
 // covers: OPS-126

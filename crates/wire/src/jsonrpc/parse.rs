@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 
 use chorus_core::model::error::Code;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::{ErrorObject, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, Response, VERSION};
-use crate::json::read_json;
+use crate::json::{in_json, read_json};
 
 /// Longest method name in bytes.
 const METHOD_BYTES: usize = 128;
@@ -97,12 +97,19 @@ impl<'a> Incoming<'a> {
     }
 
     pub fn parse(frame: &'a str) -> Result<Self, ParseError> {
-        if frame.trim_ascii_start().starts_with('[') {
-            return Err(ParseError::invalid("batches are not accepted; send one message a frame"));
+        let no_json = |e| ParseError::new(None, PARSE_ERROR, format!("not JSON: {e}"));
+        if !frame.trim_ascii_start().starts_with('{') {
+            serde_json::from_str::<IgnoredAny>(frame).map_err(no_json)?;
+            return Err(ParseError::invalid(
+                "a message is one object; batches are not accepted: send one message a frame",
+            ));
         }
         let frame: Frame<'a> = serde_json::from_str(frame).map_err(|e| match e.classify() {
-            Category::Data => ParseError::invalid(format!("not a JSON-RPC message: {e}")),
-            _ => ParseError::new(None, PARSE_ERROR, format!("not JSON: {e}")),
+            Category::Data => {
+                let why = in_json(&e.to_string());
+                ParseError::invalid(format!("not a JSON-RPC message: {why}"))
+            }
+            _ => no_json(e),
         })?;
         if frame.jsonrpc.as_deref() != Some(VERSION) {
             return Err(ParseError { id: read_id(frame.id).ok().flatten(), ..no_version() });

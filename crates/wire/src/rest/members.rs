@@ -107,6 +107,9 @@ pub struct Agent {
     /// then `reachable` or `unreachable`, by what came of the newest delivery or test.
     pub reach: Option<String>,
     pub sessions: Vec<super::sessions::Session>,
+    /// When one of its sessions, which may be gone, was last known to live; absent where it never
+    /// had one.
+    pub seen_at: Option<Time>,
     /// Number of its open deliveries.
     #[serde(default)]
     pub open_deliveries: u64,

@@ -73,6 +73,9 @@ pub struct Directory {
     pub(crate) open_wakes: HashTrieMapSync<SessionKey, Uid>,
 }
 
+/// Stands for the caller in paths, as in `/accounts/me`, so that no member has it as its id.
+const CALLER: &str = "me";
+
 impl Directory {
     pub fn member(&self, key: MemberKey) -> Option<&Arc<Member>> {
         self.members.get(key.0.checked_sub(1)? as usize)
@@ -146,6 +149,10 @@ impl Directory {
                 ),
                 false => format!("member '{id}' exists already"),
             };
+            return Err(Refusal::new(Code::Conflict, why));
+        }
+        if fold(id) == CALLER {
+            let why = format!("the id '{id}' means whoever asks; choose another");
             return Err(Refusal::new(Code::Conflict, why));
         }
         self.check_free(handle)?;

@@ -57,10 +57,17 @@ fn what_is_no_toml_is_told_beside_the_other_mistakes() {
     assert!(told[2].starts_with("chorus.toml:4: "), "{told:?}");
 }
 
+// covers: OPS-60
 #[test]
 fn settings_that_do_not_fit_each_other_are_told() {
     let told = mistakes("[tls]\n\ncert = \"a.pem\"\n");
     assert_eq!(told, ["chorus.toml:3: tls.cert needs tls.key beside it"]);
+    // Beside the mistakes in other sections, in their order.
+    let told = mistakes("[tls]\ncert = \"a.pem\"\n[limts]\n[redaction]\npatterns = [\"(\"]\n");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[0], "chorus.toml:2: tls.cert needs tls.key beside it");
+    assert_eq!(told[1], "chorus.toml:3: limts is no setting; the nearest is limits");
+    assert!(told[2].starts_with("chorus.toml:5: redaction.patterns "), "{told:?}");
     assert_eq!(
         mistakes("public_url = \"chorus.example\""),
         ["chorus.toml:1: public_url is no address such as https://chorus.example"]

@@ -19,7 +19,7 @@ use chorus_wire::rest::messages::ListMessages;
 
 use super::MessageService;
 use crate::auth::Caller;
-use crate::services::pages::{NOBODY, Page, Range, limit};
+use crate::services::pages::{NOBODY, PAGE_BYTES, Page, Range, limit};
 use crate::services::{answered, ids};
 use crate::view::{conversations, messages};
 
@@ -29,6 +29,9 @@ const MESSAGES: usize = 256;
 const READS: u8 = 4;
 /// Bytes of all tails together; past it they are made anew.
 const BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes of a page that is made of a tail: messages in full, of which a page of the log has [`PAGE_BYTES`] of content.
+const TAIL_PAGE_BYTES: usize = 2 * PAGE_BYTES;
 
 /// The tails there are.
 #[derive(Default)]
@@ -196,6 +199,9 @@ impl Tail {
         };
         let at = |index: usize| index.checked_sub(1).map_or(0, |last| self.ends[last].1);
         let messages = &self.text[at(first)..at(end)];
+        if messages.len() > TAIL_PAGE_BYTES {
+            return None;
+        }
         let mut out = String::with_capacity(messages.len() + 70);
         out.push_str(r#"{"messages":["#);
         out.push_str(messages.strip_suffix(',').unwrap_or(messages));

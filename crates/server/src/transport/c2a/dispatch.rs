@@ -254,7 +254,7 @@ pub(super) fn refused(id: &Id, refusal: &Refusal) -> String {
 }
 
 /// Answers params that do not fit the method, which JSON-RPC has a number for.
-fn misread(id: &Id, refusal: &Refusal) -> String {
+pub(super) fn misread(id: &Id, refusal: &Refusal) -> String {
     if refusal.code != Code::ValidationError {
         return refused(id, refusal);
     }

@@ -51,7 +51,7 @@ pub(super) async fn greet(
                         out.send(Message::text(answer)).await.ok()?;
                         return Some((context, session));
                     }
-                    Err(refusal) => dispatch::refused(&id, &refusal),
+                    Err(refusal) => dispatch::misread(&id, &refusal),
                 }
             }
             Ok(Incoming::Request { id, .. }) => {

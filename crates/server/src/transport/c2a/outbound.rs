@@ -1,7 +1,8 @@
 //! What is under way to one connection: offers that wait, and those that it has not acknowledged.
 //!
 //! No I/O in here. Offers made while the session was away come first, then those that come live; at most
-//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time.
+//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time. Of each event one offer waits, the newest, and
+//! none once it is acknowledged. What is unacknowledged is offered again at once, whatever waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use chorus_core::model::limits;
 use chorus_core::model::offer::Offer;
 use hashlink::LruCache;
 
+use crate::dispatch::connections::{BACKLOG, Outgoing};
 use crate::traces::Span;
 
 /// An offer that was not acknowledged for so long has been made again, or its harness answers nothing; either
@@ -23,6 +25,10 @@ const AGAIN: usize = 1024;
 pub(super) struct Outbound {
     /// What the session was owed when it came, oldest first.
     pub backlog: VecDeque<Offer>,
+    /// What came live and waits for room.
+    waiting: VecDeque<Outgoing>,
+    /// What is offered again while it is unacknowledged, and so needs no room.
+    repeats: VecDeque<Outgoing>,
     /// Offers were dropped.
     pub behind: bool,
     /// What the session was owed when it came was not asked for in full: what comes live waits for that.
@@ -39,6 +45,8 @@ impl Outbound {
     pub(super) fn new() -> Self {
         Self {
             backlog: VecDeque::new(),
+            waiting: VecDeque::new(),
+            repeats: VecDeque::new(),
             behind: false,
             rest: true,
             once: LruCache::new(AGAIN),
@@ -68,7 +76,33 @@ impl Outbound {
 
     /// Whether nothing is under way, so that what is owed can be asked for without asking twice.
     pub(super) fn is_idle(&self) -> bool {
-        self.unacknowledged.is_empty() && self.backlog.is_empty()
+        let waits = !self.backlog.is_empty() || !self.waiting.is_empty();
+        self.unacknowledged.is_empty() && !waits
+    }
+
+    /// Whether it takes more of what comes live.
+    pub(super) fn takes_more(&self) -> bool {
+        self.is_up_to_date() && self.waiting.len() < BACKLOG
+    }
+
+    /// Takes an offer that came live, until there is room for it.
+    pub(super) fn hold(&mut self, outgoing: Outgoing) {
+        let event = outgoing.offer.entry.event.uid;
+        if self.unacknowledged.contains_key(&event) {
+            return put(&mut self.repeats, outgoing);
+        }
+        match self.backlog.iter_mut().find(|offer| offer.entry.event.uid == event) {
+            Some(waits) => *waits = outgoing.offer,
+            None => put(&mut self.waiting, outgoing),
+        }
+    }
+
+    /// What came live and may be sent now.
+    pub(super) fn next(&mut self) -> Option<Outgoing> {
+        match self.repeats.pop_front() {
+            None if self.has_room() => self.waiting.pop_front(),
+            repeat => repeat,
+        }
     }
 
     /// Whether a later attempt was sent already: a session that connects while something is said to it is
@@ -97,6 +131,7 @@ impl Outbound {
 
     /// The harness answered an attempt; whether it was under way.
     pub(super) fn answered(&mut self, event: Uid, attempt: u16) -> bool {
+        self.recall(event);
         let known = self.unacknowledged.get(&event).is_some_and(|(a, ..)| *a == attempt);
         if known {
             self.unacknowledged.remove(&event);
@@ -107,11 +142,27 @@ impl Outbound {
     /// The host withdrew it; no answer is needed any more.
     pub(super) fn withdrawn(&mut self, event: Uid) {
         self.unacknowledged.remove(&event);
+        self.recall(event);
+    }
+
+    /// What waits of it is not sent any more.
+    fn recall(&mut self, event: Uid) {
         self.backlog.retain(|offer| offer.entry.event.uid != event);
+        self.waiting.retain(|waits| waits.offer.entry.event.uid != event);
+        self.repeats.retain(|waits| waits.offer.entry.event.uid != event);
     }
 
     pub(super) fn forget_old(&mut self, now: Instant) {
         self.unacknowledged.retain(|_, (_, at, _)| now.duration_since(*at) < FORGOTTEN_AFTER);
+    }
+}
+
+/// Puts an offer behind the others, or in the place of an earlier one of its event.
+fn put(queue: &mut VecDeque<Outgoing>, outgoing: Outgoing) {
+    let event = outgoing.offer.entry.event.uid;
+    match queue.iter_mut().find(|waits| waits.offer.entry.event.uid == event) {
+        Some(waits) => *waits = outgoing,
+        None => queue.push_back(outgoing),
     }
 }
 

@@ -46,6 +46,9 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Calls of one connection under way; when there are more, it is not read from.
 const CALLS: usize = 64;
 
+/// Why a connection ends on which a text was none.
+const NO_TEXT: &str = "a text frame is not UTF-8";
+
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<String>> + Send>>>;
 
 /// The end of a connection: the reason, when there is one to tell.
@@ -113,7 +116,12 @@ impl Run {
             Ok(never) => match never {},
             Err(ended) => ended,
         };
-        let Some(why) = why else { return };
+        let longest = GOODBYE.min(self.app.shared.pace.dead_after);
+        let Some(why) = why else {
+            // Its close frame is answered.
+            let _ = tokio::time::timeout(longest, self.out.flush()).await;
+            return;
+        };
         let closing = Notification::new(method::CLOSING, Closing { reason: why.to_owned() });
         let goodbye = async {
             if why == STOPPING {
@@ -128,7 +136,7 @@ impl Run {
             close(&mut self.out, why).await;
         };
         // A peer that does not read does not hear why.
-        let _ = tokio::time::timeout(GOODBYE.min(self.app.shared.pace.dead_after), goodbye).await;
+        let _ = tokio::time::timeout(longest, goodbye).await;
     }
 
     async fn turn_around(
@@ -144,7 +152,7 @@ impl Run {
         let connection = self.connection.clone();
         loop {
             self.write_what_is_ready().await?;
-            let room = self.outbound.has_room();
+            let takes_more = self.outbound.takes_more();
             tokio::select! {
                 why = connection.closed() => return Err(Ended(Some(why))),
                 frame = frames.next(), if self.calls.len() < CALLS => self.frame(frame)?,
@@ -154,7 +162,7 @@ impl Run {
                     }
                 }
                 Some(note) = self.queues.notes.recv() => self.note(note).await?,
-                Some(offer) = self.queues.offers.recv(), if room && self.outbound.is_up_to_date() => self.offer_after_notes(*offer).await?,
+                Some(outgoing) = self.queues.offers.recv(), if takes_more => self.outbound.hold(*outgoing),
                 _ = ping.tick() => self.ping().await?,
                 () = &mut expiry => self.check_token()?,
                 () = connection.token_in_doubt() => self.check_token()?,
@@ -169,26 +177,34 @@ impl Run {
                 self.feed(Message::text(text)).await?;
             }
         }
+        self.ask_what_is_owed().await;
+        self.collect();
+        // What an edit takes back is taken back before anything else is offered.
         while let Ok(note) = self.queues.notes.try_recv() {
             self.note(note).await?;
         }
-        self.ask_what_is_owed().await;
-        while self.outbound.has_room() {
-            if let Some(offer) = self.outbound.backlog.pop_front() {
-                let directory = self.app.directory();
-                let id = &self.app.shared.workspace_id;
-                let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
-                let span = self.app.shared.traces.offer(&offer);
-                self.offer(Outgoing { shared, offer, span }).await?;
-            } else if self.outbound.is_up_to_date()
-                && let Ok(outgoing) = self.queues.offers.try_recv()
-            {
-                self.offer_after_notes(*outgoing).await?;
-            } else {
-                break;
-            }
+        while self.outbound.has_room()
+            && let Some(offer) = self.outbound.backlog.pop_front()
+        {
+            let directory = self.app.directory();
+            let id = &self.app.shared.workspace_id;
+            let shared = Arc::new(frames::shared(&offer.entry, &directory, id));
+            let span = self.app.shared.traces.offer(&offer);
+            self.offer(Outgoing { shared, offer, span }).await?;
+        }
+        while let Some(outgoing) = self.outbound.next() {
+            self.offer(outgoing).await?;
         }
         self.within(|out| Box::pin(out.flush())).await
+    }
+
+    /// Takes what came live out of the queue, so that acknowledgements and withdrawals find it.
+    fn collect(&mut self) {
+        while self.outbound.takes_more()
+            && let Ok(outgoing) = self.queues.offers.try_recv()
+        {
+            self.outbound.hold(*outgoing);
+        }
     }
 
     /// Once nothing is under way: what the session missed while it was away, before what comes live, or what it was
@@ -217,7 +233,14 @@ impl Run {
     }
 
     fn frame(&mut self, frame: Option<Result<Message, axum::Error>>) -> Result<(), Ended> {
-        let Some(Ok(frame)) = frame else { return Err(Ended(None)) };
+        let frame = match frame {
+            Some(Ok(frame)) => frame,
+            // The only word there is for it is the library's.
+            Some(Err(error)) if error.to_string().contains("UTF-8") => {
+                return Err(Ended(Some(NO_TEXT)));
+            }
+            _ => return Err(Ended(None)),
+        };
         self.heard = Instant::now();
         match frame {
             Message::Text(text) => self.incoming(text.as_bytes()),
@@ -303,18 +326,6 @@ impl Run {
         })));
     }
 
-    /// Sends an offer behind the notes that came before it: what an edit takes back is taken back first. One
-    /// that was withdrawn while it waited is not sent.
-    async fn offer_after_notes(&mut self, outgoing: Outgoing) -> Result<(), Ended> {
-        let event = outgoing.offer.entry.event.uid;
-        let mut withdrawn = false;
-        while let Ok(note) = self.queues.notes.try_recv() {
-            withdrawn |= note.withdraws == Some(event);
-            self.note(note).await?;
-        }
-        if withdrawn { Ok(()) } else { self.offer(outgoing).await }
-    }
-
     /// How the harness is shown it; none where it cannot be, or takes nothing twice and has it.
     fn shown_as(&self, offer: &Offer) -> Option<Mode> {
         let Capabilities { delivery, injection, .. } = self.connection.can;
@@ -365,6 +376,7 @@ impl Run {
 
     async fn note(&mut self, note: Note) -> Result<(), Ended> {
         if let Some(event) = note.withdraws {
+            self.collect();
             self.outbound.withdrawn(event);
             if !self.connection.can.utilities.cancellation {
                 return Ok(());
@@ -420,6 +432,7 @@ async fn close(out: &mut Out, why: &'static str) {
     let code = match why {
         STOPPING => close_code::RESTART,
         TOKEN_ENDED | TOO_MANY_PINGS => close_code::POLICY,
+        NO_TEXT => close_code::INVALID,
         _ => close_code::NORMAL,
     };
     let frame = CloseFrame { code, reason: why.into() };

@@ -11,13 +11,15 @@ use futures_util::stream::{BoxStream, SelectAll, unfold};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, ToolAnnotations, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, ToolAnnotations,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
@@ -218,6 +220,26 @@ impl ServerHandler for Server {
         Ok(())
     }
 
+    /// What the SDK does not know: another method, or one of ours with other params than it takes.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        let parts = context.extensions.get::<Parts>();
+        let version = parts.and_then(|parts| parts.headers.get("mcp-protocol-version"));
+        let stateless = version.is_some_and(|is| is == ProtocolVersion::V_2026_07_28.as_str());
+        Err(match params_refused(&method, params.unwrap_or_default(), stateless) {
+            Some(why) => ErrorData::invalid_params(format!("the params of {method}: {why}"), None),
+            None => {
+                let shown: String = method.chars().take(64).collect();
+                let why = format!("there is no method {shown:?}");
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+            }
+        })
+    }
+
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
@@ -282,6 +304,21 @@ fn offered(asking: &Asking) -> Vec<Tool> {
         offered.extend(channel::Tool::ALL.iter().map(|tool| tool.described()));
     }
     offered
+}
+
+/// Why a method of ours does not take these params; none of another method.
+fn params_refused(method: &str, params: Value, stateless: bool) -> Option<String> {
+    fn why<T: DeserializeOwned>(params: Value) -> Option<String> {
+        serde_json::from_value::<T>(params).err().map(|error| error.to_string())
+    }
+    match method {
+        "tools/call" => why::<CallToolRequestParams>(params),
+        "prompts/get" => why::<GetPromptRequestParams>(params),
+        "resources/read" => why::<ReadResourceRequestParams>(params),
+        "resources/subscribe" if !stateless => why::<SubscribeRequestParams>(params),
+        "resources/unsubscribe" if !stateless => why::<UnsubscribeRequestParams>(params),
+        _ => None,
+    }
 }
 
 /// What the transport put beside the request.

@@ -202,7 +202,7 @@ async fn a_session_is_one_tokens_and_ends_with_it() {
     assert_eq!(raw(&host, mine, Some(&session), list).await.status(), 401);
 }
 
-// covers: THR-34
+// covers: THR-34, THR-545
 #[tokio::test]
 async fn the_wires_do_not_mix_and_a_session_survives_it() {
     let host = TestHost::open().await;
@@ -227,6 +227,12 @@ async fn the_wires_do_not_mix_and_a_session_survives_it() {
         (true, Some(new), asks("tools/list", Some(new)), (200, None)),
         (true, Some(new), asks("server/discover", Some(new)), (200, None)),
         (true, Some(new), asks("resources/subscribe", Some(new)), (404, Some(-32601))),
+        // A method with other params than it takes.
+        (true, Some(new), asks("tools/call", Some(new)), (200, Some(-32602))),
+        (true, Some(old), asks("tools/call", None), (200, Some(-32602))),
+        (true, Some(old), asks("resources/read", None), (200, Some(-32602))),
+        (true, Some(old), asks("resources/subscribe", None), (200, Some(-32602))),
+        (true, Some(old), asks("tools/nope", None), (200, Some(-32601))),
         // That wire's words in a session, and its header without its body.
         (true, Some(old), asks("subscriptions/listen", None), (200, Some(-32601))),
         (true, Some(new), asks("tools/list", None), (400, Some(-32602))),
@@ -337,7 +343,7 @@ async fn invalid_message_is_refused_in_the_format_of_each_transport() {
         (b"{garbage".to_vec(), -32700),
         (b"\xff\xfe".to_vec(), -32700),
         (Vec::new(), -32700),
-        (deep, -32600),
+        (deep, -32700),
         (b"{\"a\":1}".to_vec(), -32600),
         (b"7".to_vec(), -32600),
         (br#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#.to_vec(), -32600),

@@ -106,7 +106,7 @@ async fn a_thread_is_made_talked_in_read_and_resolved() {
         let verified = json!({"thread_id": thread, "schema_version": 1, "kind": "event", "body": "it holds",
             "metadata": {"event_type": "finding_verified"}, "in_reply_to": posted["message_id"]});
         reviewer.call("post_message", verified).await.unwrap();
-        host.clock.advance(1_000);
+        host.pass(1_000).await;
         let resolved = json!({"thread_id": thread, "agent_id": "reviewer_agent", "status": "resolved",
             "reason": "all_findings_verified"});
         let resolved = reviewer.call("update_thread_status", resolved).await.unwrap();

@@ -91,6 +91,59 @@ async fn ephemeral_message_is_not_read_with_those_that_have_a_seq() {
     assert_eq!(waited.unwrap()["messages"][0]["body"], "four");
 }
 
+// covers: THR-544
+#[tokio::test]
+async fn long_messages_are_read_in_as_many_answers_as_they_need() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let scout = host.mcp(&host.token("scout").await, Wire::Stateless).await;
+    let ann = host.mcp(&host.token("ann").await, Wire::Stateless).await;
+    let thread = &thread(&ann, json!({"participants": ["scout"]})).await;
+    let long = "It is \"long\".\n".repeat(700);
+    for n in 1..=60 {
+        ann.call("post_message", chat(thread, &format!("{n} {long}"))).await.unwrap();
+    }
+    let numbers = |page: &Value, messages: &str, text: fn(&Value) -> &Value| -> Vec<u64> {
+        assert!(page.to_string().len() < 512 * 1024, "given twice it is under 1 MiB");
+        let texts = page[messages].as_array().unwrap().iter().map(text);
+        texts.map(|t| t.as_str().unwrap().split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    let (mut since, mut seen, mut answers) = (json!(0), Vec::new(), 0);
+    loop {
+        let ask = json!({"thread_id": thread, "since_seq": since, "limit": 200});
+        let page = scout.call("read_messages", ask).await.unwrap();
+        seen.extend(numbers(&page, "messages", |m| &m["body"]));
+        since = page["next_seq"].clone();
+        answers += 1;
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!((seen, answers), ((1..=60).collect(), 3));
+    let text: fn(&Value) -> &Value = |m| &m["text"];
+    // Backwards, the newest come first.
+    let (mut ask, mut seen) = (json!({"threadId": thread, "limit": 200}), Vec::new());
+    loop {
+        let page = scout.call("chat.read_thread", ask).await.unwrap();
+        seen.splice(0..0, numbers(&page, "messages", text));
+        let before = page["messages"][0]["sequence"].clone();
+        ask = json!({"threadId": thread, "limit": 200, "beforeSequence": before});
+        if page["hasMore"] == false {
+            break;
+        }
+    }
+    assert_eq!(seen, (1..=60).collect::<Vec<_>>());
+    for (tool, list, args) in [
+        ("read_channel_thread", "messages", json!({"thread_id": thread, "limit": 200})),
+        ("chat.list_events", "events", json!({"limit": 200})),
+    ] {
+        let page = scout.call(tool, args).await.unwrap();
+        let newest = numbers(&page, list, text);
+        assert_eq!(newest.last(), Some(&60), "{tool}");
+        assert!(page["hasMore"] == true || page["has_more"] == true, "{tool}: {newest:?}");
+    }
+}
+
 // covers: THR-430, THR-431, THR-444, THR-445
 #[tokio::test]
 async fn a_cursor_can_be_read_and_what_was_acknowledged_is_not_unread() {

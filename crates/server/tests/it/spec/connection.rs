@@ -34,7 +34,7 @@ async fn no_frame_precedes_initialize() {
         (Message::text("{not json"), -32_700),
         (Message::text("[1,2]"), -32_600),
         (Message::text(r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#), -32_600),
-        (ask(2, "initialize", json!({"protocolVersion": 3})), -32_020),
+        (ask(2, "initialize", json!({"protocolVersion": 3})), -32_602),
     ] {
         socket.send(frame).await.unwrap();
         let answer = read(&mut socket).await;

@@ -29,6 +29,7 @@ impl Run {
             Id::String(id) => shared::read_delivery_id(id),
             Id::Number(_) => None,
         });
+        self.collect();
         // It makes room for the next, whatever it is worth.
         if !read.is_some_and(|(event, attempt)| self.outbound.answered(event, attempt)) {
             self.asked_for_nothing()?;
