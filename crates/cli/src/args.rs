@@ -188,6 +188,8 @@ commands! {
         Workspace = workspace;
         /// The hosts that are up, and which of them owns the workspace
         Hosts = hosts;
+        /// Ask a host whether it takes work, for health checks
+        Health = health;
         /// Check the store: logs replayed, chains walked, invariants held
         Doctor = doctor;
         /// Who did what to whom: read it, check its chains, keep a copy
@@ -210,9 +212,6 @@ commands! {
         Man = man;
     }
     "" {
-        /// Ask a host whether it takes work, for health checks
-        #[command(hide = true)]
-        Health = health;
         /// A scripted agent of the demo: a framed prompt on standard input, its answer on standard output
         #[command(hide = true)]
         ScriptedAgent = scripted;

@@ -137,7 +137,9 @@ impl From<Error> for Failure {
                 let body = ErrorBody { code, message, request_id };
                 Self { body, next, quiet: false, exit: 1 }
             }
-            Error::Unreachable { .. } => Self::new(Code::Unavailable, error.to_string()),
+            Error::Unreachable { .. } | Error::Untrusted { .. } => {
+                Self::new(Code::Unavailable, error.to_string())
+            }
             Error::Address(_) => Self::usage(error.to_string()),
             Error::Protocol(_) => Self::new(Code::Unavailable, error.to_string()),
         }

@@ -38,6 +38,7 @@ fn one(entry: &Entry) -> String {
     let said = entry.message.as_ref().map(|message| short(&lines::said(message), TEXT));
     let note = entry.text.as_deref().map(|text| short(text, TEXT));
     let title = entry.thread.as_ref().map(|thread| line(&thread.title)).unwrap_or_default();
+    let title = if title.is_empty() { "a thread".to_owned() } else { title };
     let what = match entry.kind {
         EntryKind::Subject => said.unwrap_or_else(|| title.clone()),
         EntryKind::ResultSummary => format!("result of {title}: {}", note.unwrap_or_default()),

@@ -19,12 +19,13 @@ use tokio::io::BufReader;
 
 use super::Context;
 use crate::failure::Result;
+use crate::lookup;
 
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// One channel only, ch_…
-    #[arg(long, value_name = "ID")]
+    /// One channel only: title or ch_… id
+    #[arg(long, value_name = "CHANNEL")]
     channel: Option<String>,
     #[command(subcommand)]
     command: Option<Command>,
@@ -37,8 +38,8 @@ enum Command {
         /// Whose settings
         #[arg(long = "for", value_enum)]
         program: Program,
-        /// One channel only, ch_…
-        #[arg(long, value_name = "ID")]
+        /// One channel only: title or ch_… id
+        #[arg(long, value_name = "CHANNEL")]
         channel: Option<String>,
     },
     /// Make an agent for a program, and write its token into the program's settings
@@ -73,6 +74,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     match args.command {
         Some(Command::Config { program, channel }) => {
             let url = context.target.url()?;
+            let channel = id_of(channel, context).await?;
             let snippet = program.snippet(url.trim_end_matches('/'), channel.as_deref());
             return context.print.show(&snippet, |snippet| snippet.text.clone());
         }
@@ -80,8 +82,19 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
         None => {}
     }
     let client = context.target.client()?;
+    let channel = id_of(args.channel, context).await?;
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-    Ok(mcp::bridge(&client, &path(args.channel.as_deref()), input, output).await?)
+    Ok(mcp::bridge(&client, &path(channel.as_deref()), input, output).await?)
+}
+
+/// A channel's id by its title. Nobody has to be asked for what is an id already, as in settings without a token.
+async fn id_of(channel: Option<String>, context: &Context) -> Result<Option<String>> {
+    match channel {
+        Some(name) if !name.starts_with("ch_") => {
+            Ok(Some(lookup::conversation(&context.target.client()?, &name).await?))
+        }
+        id => Ok(id),
+    }
 }
 
 fn path(channel: Option<&str>) -> String {

@@ -123,8 +123,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
 
 /// A line for each agent that was told and is not there to hear it. Those behind connection strings have no session.
 async fn offline(client: &Client, posted: &Posted) -> Result<Vec<String>> {
-    let is_told = |agent: &Agent| posted.told.iter().any(|told| told.member == agent.member.id);
-    if posted.told.is_empty() {
+    // Nothing is delivered of what is silent.
+    let told: Vec<_> = posted.told.iter().filter(|told| told.mode.tells()).collect();
+    let is_told = |agent: &Agent| told.iter().any(|told| told.member == agent.member.id);
+    if told.is_empty() {
         return Ok(Vec::new());
     }
     let mut agents = client.agents().await?.agents;

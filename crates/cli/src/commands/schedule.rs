@@ -141,6 +141,8 @@ fn interval(text: &str) -> std::result::Result<i64, String> {
 fn when(schedule: &Schedule) -> String {
     match (&schedule.cron, &schedule.time_zone, schedule.every_ms) {
         (Some(cron), zone, _) => format!("{} {}", line(cron), zone.as_deref().unwrap_or_default()),
+        (_, _, Some(ms)) if ms % 86_400_000 == 0 => format!("every {} d", ms / 86_400_000),
+        (_, _, Some(ms)) if ms % 3_600_000 == 0 => format!("every {} h", ms / 3_600_000),
         (_, _, Some(ms)) => format!("every {} min", ms / 60_000),
         _ => String::new(),
     }

@@ -3,6 +3,7 @@
 use chorus_client::Client;
 use chorus_core::model::caller::Authority;
 use chorus_core::model::member::MemberKind;
+use chorus_wire::registry::{JobsQuery, Side};
 use chorus_wire::rest::approvals::ListApprovals;
 use chorus_wire::rest::deliveries::{Delivery, ListDeliveries, StateFilter};
 use chorus_wire::rest::index::ListIndex;
@@ -24,13 +25,15 @@ struct Status {
     agents: usize,
     agents_online: Vec<String>,
     channels: usize,
-    /// Open deliveries, approvals and unread mentions of the caller, together.
+    /// Open deliveries, approvals, unread mentions and contested jobs of the caller, together.
     waiting: usize,
     deliveries: usize,
     /// Messages that were meant for the caller and lie behind no cursor of its, besides the open deliveries.
     mentions: usize,
     /// What agents may do only once the caller has agreed.
     approvals: usize,
+    /// Jobs that their hirer contests, for operators; at most a page of them.
+    contested: usize,
     /// Conversations in which agents have paused for a person.
     paused: usize,
     /// The caller may bring an agent in.
@@ -55,6 +58,13 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
         }
         MemberKind::Agent => (0, 0),
     };
+    let contested = match *caller.role {
+        Authority::Operator => {
+            let (side, disputed) = (Some(Side::All), Some(true));
+            client.jobs(&JobsQuery { side, disputed, ..JobsQuery::default() }).await?.jobs.len()
+        }
+        _ => 0,
+    };
     let open = client.deliveries(&query).await?.deliveries;
     let mentions = mentions(&client, &me.id, &open).await?;
     let status = Status {
@@ -63,10 +73,11 @@ pub(crate) async fn run(_: Args, context: &Context) -> Result {
         agents: agents.len(),
         agents_online: agents.iter().filter(|a| a.online).map(|a| a.member.id.clone()).collect(),
         channels: client.channels().await?.channels.iter().filter(|c| !c.archived).count(),
-        waiting: open.len() + mentions + approvals,
+        waiting: open.len() + mentions + approvals + contested,
         deliveries: open.len(),
         mentions,
         approvals,
+        contested,
         may_join,
         paused,
         member: me.id,
@@ -105,6 +116,7 @@ fn shown(status: &Status) -> String {
         (status.deliveries, "to answer or read", "chorus mail"),
         (status.mentions, "unread mentions", "chorus mail"),
         (status.approvals, "to approve", "chorus approve"),
+        (status.contested, "contested jobs to decide", "chorus job list --all --disputed"),
     ];
     let waits = waits.iter().filter(|(count, ..)| *count > 0);
     let waits: Vec<_> =

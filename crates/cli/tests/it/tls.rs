@@ -63,7 +63,9 @@ fn commands_and_harnesses_reach_a_host_with_a_certificate_of_its_own_authority()
     trusting(&["channel", "create", "ops", "parrot"]).ok();
     let untrusted = run(&mut beside(&["channel", "list"]));
     assert_eq!(untrusted.code, 1);
-    assert_eq!(untrusted.json()["error"]["code"], "UNAVAILABLE");
+    let refused = &untrusted.json()["error"];
+    assert_eq!(refused["code"], "UNAVAILABLE");
+    assert!(refused["message"].as_str().unwrap().contains("--ca"), "{refused}");
     let wrong = run(beside(&["channel", "list"]).args(["--ca", "key.pem"]));
     assert_eq!(wrong.code, 2, "{}", wrong.out);
 
