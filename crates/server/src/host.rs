@@ -33,6 +33,7 @@ use chorus_store::sqlite::Folder;
 use chorus_store::{OpenError, Place};
 use context::HostContext;
 pub use error::StartError;
+use futures_util::future::BoxFuture;
 use ownership::{Ownership, ended};
 pub use serving::Serving;
 use tokio::net::TcpListener;
@@ -85,7 +86,12 @@ pub struct Running {
 
 impl Host {
     /// Opens the folder, listens, and answers. Call it within a tokio runtime.
-    pub async fn start(config: Config) -> Result<Running, StartError> {
+    // Boxed, so that it is compiled here. A program that awaited it would compile all of the host's tasks again.
+    pub fn start(config: Config) -> BoxFuture<'static, Result<Running, StartError>> {
+        Box::pin(Self::begin(config))
+    }
+
+    async fn begin(config: Config) -> Result<Running, StartError> {
         let Checked { storage, traces, tls, objects } = Checked::of(&config)?;
         if let Some(objects) = &objects {
             objects.check().await.map_err(StartError::Objects)?;
