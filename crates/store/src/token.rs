@@ -52,11 +52,12 @@ fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     changes.sweep_expired.map_or(Ok(()), |now| sweep(db, workspace, now))
 }
 
-/// Loads the unexpired tokens of the workspace into its directory.
-fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, now: Timestamp) -> Result<()> {
-    let sql = format!("{} WHERE workspace = $1 AND expires_at > $2", ISSUED.select());
+/// Loads the tokens of the workspace into its directory. Those that have expired are forgotten by a
+/// command, which sees to it that the ended among them stay ended.
+fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) -> Result<()> {
+    let sql = format!("{} WHERE workspace = $1", ISSUED.select());
     directory.issued = Default::default();
-    for token in db.all(&sql, &[workspace.into(), over(now).into()], read)? {
+    for token in db.all(&sql, &[workspace.into()], read)? {
         directory.put_issued(Arc::new(token));
     }
     let sql = format!("{} WHERE workspace = $1", CUT_OFF.select());

@@ -280,6 +280,9 @@ impl Context<'_> {
 
     /// Whether the caller is a member of the conversation.
     fn sits_in(&mut self, conversation: Uid) -> Result<bool> {
+        if self.directory().member(self.by.member).is_none_or(|member| member.removed) {
+            return Ok(false);
+        }
         match self.room_by_uid(conversation) {
             Ok(key) => Ok(self.room(key).roster().contains_key(&self.by.member)),
             Err(Failure::Refused(_)) => Ok(false),

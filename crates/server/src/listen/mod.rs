@@ -19,7 +19,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, Response};
+use axum::http::{Request, Response, Version};
 use connection_limiter::{ConnectionLimiter, Full};
 use futures_util::future::{BoxFuture, Either};
 use hyper::body::{Body as _, Incoming};
@@ -253,7 +253,8 @@ impl Service<Request<Incoming>> for Served {
             request.extensions_mut().insert(ConnectInfo(from));
         }
         let router = TowerToHyperService::new(self.router.clone());
-        if request.body().is_end_stream() {
+        // Before HTTP/1.1 a connection ends unless both sides say that it does not.
+        if request.body().is_end_stream() || request.version() < Version::HTTP_11 {
             return Either::Left(router.call(request));
         }
         let (head, body) = request.into_parts();

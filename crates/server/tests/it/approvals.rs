@@ -75,6 +75,26 @@ async fn a_person_is_asked_before_what_was_private_is_said_to_others() {
     assert_eq!(host.post(&ann, &path, json!({"approved": false})).await.refused(409), "CONFLICT");
 }
 
+// covers: ATT-192
+#[tokio::test]
+async fn what_an_agent_asked_that_is_gone_can_only_be_denied() {
+    for gone in ["/v1/channels/{}/members/bot", "/v1/members/bot"] {
+        let host = TestHost::open().await;
+        let room = host.room(&["bot"]).await;
+        let (ann, op, bot) = (host.token("ann").await, host.operator(), host.token("bot").await);
+        let new = carried(&host, &room, "k1").await;
+        host.post(&bot, "/v1/messages", new).await.refused(403);
+        let gone = gone.replace("{}", &room);
+        host.send(&op, Method::DELETE, &gone, None).await.ok();
+        let waits = host.get(&ann, "/v1/approvals").await.ok();
+        let path = format!("/v1/approvals/{}", waits["approvals"][0]["id"].as_str().unwrap());
+        let refused = host.post(&ann, &path, json!({"approved": true})).await;
+        assert_eq!(refused.refused(409), "CONFLICT", "{gone}");
+        let denied = host.post(&ann, &path, json!({"approved": false})).await.ok();
+        assert_eq!(denied["state"], "denied");
+    }
+}
+
 // covers: ATT-190, ATT-191
 #[tokio::test]
 async fn pending_approval_survives_a_restart_and_can_be_refused() {

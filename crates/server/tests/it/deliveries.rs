@@ -71,9 +71,10 @@ async fn offers_behind_a_full_window_are_sent_once_there_is_room_and_repeats_nee
             bot.write(json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
         }
     }
-    // The rest comes once each, with the attempt that it has by now.
+    // The rest comes once each, for the first time.
     for _ in 32..40 {
         let frame = bot.delivery().await;
+        assert_eq!(frame["params"]["reliability"]["attempt"], 1, "{frame}");
         assert!(!first.iter().any(|known| event(known) == event(&frame)), "{frame}");
         bot.acknowledge(&frame).await;
     }

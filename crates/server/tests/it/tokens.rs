@@ -32,13 +32,25 @@ async fn a_revoked_token_stays_revoked_whatever_the_clock_has_said() {
     let (bob, ann) = (host.token("bob").await, host.token("ann").await);
     let path = format!("/v1/tokens/{}", jti(&host, &bob).await);
     host.send(&host.operator(), Method::DELETE, &path, None).await.ok();
-    // The clock is ahead for a while, in which all of them expire and are forgotten.
+    // The clock is ahead for a while, in which all of them expire and are forgotten: while the host runs, or as it
+    // starts.
     host.pass(40 * DAY_MS).await;
     host.running.drop_old().await;
     assert_eq!(host.get(&ann, "/v1/whoami").await.status, 401);
     host.clock.set(START);
     host.get(&ann, "/v1/whoami").await.ok();
     assert_eq!(host.get(&bob, "/v1/whoami").await.status, 401);
+    let cyd = host.token("cyd").await;
+    let path = format!("/v1/tokens/{}", jti(&host, &cyd).await);
+    host.send(&host.operator(), Method::DELETE, &path, None).await.ok();
+    let mut host = host;
+    for now in [START.plus(40 * DAY_MS), START] {
+        let TestHost { running, folder, .. } = host;
+        running.stop().await;
+        host = TestHost::open_in(folder, now).await;
+        host.running.drop_old().await;
+        assert_eq!(host.get(&cyd, "/v1/whoami").await.status, 401);
+    }
     // Those that the member is given now are good.
     host.get(&host.token("bob").await, "/v1/whoami").await.ok();
 }

@@ -1,8 +1,8 @@
 //! What is under way to one connection: offers that wait, and those that it has not acknowledged.
 //!
 //! No I/O in here. Offers made while the session was away come first, then those that come live; at most
-//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time. Of each event one offer waits, the newest, and
-//! none once it is acknowledged. What is unacknowledged is offered again at once, whatever waits.
+//! [`limits::UNACKED_PER_CONNECTION`] are unacknowledged at any time. Of each event one offer waits, the first of its
+//! fence, and none once it is acknowledged. What is unacknowledged is offered again at once, whatever waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -92,6 +92,7 @@ impl Outbound {
             return put(&mut self.repeats, outgoing);
         }
         match self.backlog.iter_mut().find(|offer| offer.entry.event.uid == event) {
+            Some(waits) if waits.fence == outgoing.offer.fence => {}
             Some(waits) => *waits = outgoing.offer,
             None => put(&mut self.waiting, outgoing),
         }
@@ -157,10 +158,12 @@ impl Outbound {
     }
 }
 
-/// Puts an offer behind the others, or in the place of an earlier one of its event.
+/// Puts an offer behind the others, or in the place of one of its event that counts no more. One that was not sent is
+/// not repeated.
 fn put(queue: &mut VecDeque<Outgoing>, outgoing: Outgoing) {
     let event = outgoing.offer.entry.event.uid;
     match queue.iter_mut().find(|waits| waits.offer.entry.event.uid == event) {
+        Some(waits) if waits.offer.fence == outgoing.offer.fence => {}
         Some(waits) => *waits = outgoing,
         None => queue.push_back(outgoing),
     }
