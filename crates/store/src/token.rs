@@ -52,8 +52,8 @@ fn record(db: &dyn Db, workspace: i64, changes: &Changes) -> Result<()> {
     changes.sweep_expired.map_or(Ok(()), |now| sweep(db, workspace, now))
 }
 
-/// Loads the tokens of the workspace into its directory. Those that have expired are forgotten by a
-/// command, which sees to it that the ended among them stay ended.
+/// Loads the tokens of the workspace into its directory, also those that have expired: that they
+/// were ended is remembered longer.
 fn load(db: &dyn Db, workspace: i64, directory: &mut Directory, _: Timestamp) -> Result<()> {
     let sql = format!("{} WHERE workspace = $1", ISSUED.select());
     directory.issued = Default::default();
@@ -99,10 +99,13 @@ fn over(now: Timestamp) -> i64 {
     now.plus(-limits::TOKEN_SKEW_MS).0
 }
 
-/// Drops expired entries: issued and ended tokens.
+/// Drops what is to be forgotten (`Issued::is_forgotten`): issued and ended tokens.
 fn sweep(db: &dyn Db, workspace: i64, now: Timestamp) -> Result<()> {
-    let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2";
+    let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2 AND revoked = 0";
     db.execute(sql, &[workspace.into(), over(now).into()])?;
+    let sql = "DELETE FROM issued WHERE workspace = $1 AND expires_at <= $2";
+    let ended = over(now.plus(-limits::ENDED_TOKEN_MS));
+    db.execute(sql, &[workspace.into(), ended.into()])?;
     let sql = "DELETE FROM token WHERE workspace = $1 AND expires <= $2";
     db.execute(sql, &[workspace.into(), now.0.into()]).map(drop)
 }

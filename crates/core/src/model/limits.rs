@@ -26,9 +26,9 @@ pub const CLOCK_SKEW_MS: i64 = 1_000;
 /// Clock tolerance between two machines for tokens: accepted this long after expiry and this long
 /// before issue.
 pub const TOKEN_SKEW_MS: i64 = 5_000;
-/// The end of a token that nothing else is known of is remembered so long beyond its expiry, in case
-/// the clock is ahead.
-pub const ENDED_TOKEN_MS: i64 = 366 * 24 * 3_600_000;
+/// That a token was ended is remembered so long beyond its expiry: longer than a session lives that
+/// stems from it, and in case the clock is ahead.
+pub const ENDED_TOKEN_MS: i64 = 60 * 24 * 3_600_000;
 /// An accepted role knock or claim lives this long without activity (design section 5, "Claims").
 pub const CLAIM_TTL_MS: i64 = 90_000;
 /// Longest turn, even if it is active (design section 5).

@@ -37,6 +37,12 @@ impl Issued {
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.expires.plus(limits::TOKEN_SKEW_MS) <= now
     }
+
+    /// Whether it may be forgotten.
+    pub fn is_forgotten(&self, now: Timestamp) -> bool {
+        let kept = if self.revoked { limits::ENDED_TOKEN_MS } else { 0 };
+        self.is_over(now.plus(-kept))
+    }
 }
 
 /// A token to be issued.

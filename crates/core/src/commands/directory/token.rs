@@ -99,13 +99,13 @@ impl Context<'_> {
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
         let over: Vec<_> =
-            self.directory().issued_to(member).filter(|t| t.is_over(now)).cloned().collect();
-        for token in &over {
+            self.directory().issued_to(member).filter(|t| t.is_forgotten(now)).cloned().collect();
+        for token in over {
+            self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
             self.ws.changes.issued.push((member, token.jti.clone(), None));
         }
-        self.forget_tokens(&over);
         // Includes ended tokens: they are kept until they expire, so that they are refused.
-        let kept = self.directory().issued_to(member).count();
+        let kept = self.directory().issued_to(member).filter(|t| !t.is_over(now)).count();
         if kept >= limits::TOKENS_EACH && self.by.member != MemberKey::HOST {
             let most = limits::TOKENS_EACH;
             let why = format!(
@@ -177,12 +177,14 @@ impl Context<'_> {
         let now = self.now;
         let directory = self.directory();
         let issued: Vec<_> =
-            directory.issued.values().filter(|t| t.is_over(now)).cloned().collect();
+            directory.issued.values().filter(|t| t.is_forgotten(now)).cloned().collect();
         let revoked = directory.revoked.iter().filter(|(_, until)| **until <= now);
         let revoked: Vec<_> = revoked.map(|(jti, _)| jti.clone()).collect();
-        self.forget_tokens(&issued);
-        if !revoked.is_empty() {
+        if !issued.is_empty() || !revoked.is_empty() {
             let directory = self.directory_mut();
+            for token in issued {
+                directory.issued.remove_mut(&(token.member, token.jti.clone()));
+            }
             for jti in revoked {
                 directory.revoked.remove_mut(&jti);
             }
@@ -190,21 +192,6 @@ impl Context<'_> {
         self.ws.private_reads.drop_expired(now);
         self.ws.changes.sweep_expired = Some(now);
         Ok(())
-    }
-
-    /// Takes expired tokens from the list. One that was ended stays so if the clock was ahead and is
-    /// set back: from here on it counts by when it was issued.
-    fn forget_tokens(&mut self, over: &[Arc<Issued>]) {
-        for token in over {
-            let (member, at) = (token.member, token.issued);
-            let directory = self.directory_mut();
-            directory.issued.remove_mut(&(member, token.jti.clone()));
-            let is_covered = directory.cut_offs.get(&member).is_some_and(|cut_off| *cut_off >= at);
-            if token.revoked && !is_covered {
-                directory.cut_offs.insert_mut(member, at);
-                self.ws.changes.cut_offs.push((member, at));
-            }
-        }
     }
 
     fn end_token(&mut self, token: &Arc<Issued>) -> Result<()> {
