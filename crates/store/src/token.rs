@@ -94,7 +94,7 @@ fn remove(db: &dyn Db, workspace: i64, member: MemberKey, jti: &str) -> Result<(
     db.remove(&ISSUED, &[workspace.into(), member.0.into(), jti.into()])
 }
 
-/// Tokens that expired by then are invalid on every clock.
+/// Tokens that expired by then are over by the clock of every machine.
 fn over(now: Timestamp) -> i64 {
     now.plus(-limits::TOKEN_SKEW_MS).0
 }

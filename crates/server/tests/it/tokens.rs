@@ -25,7 +25,7 @@ fn part(token: &str, n: usize) -> Value {
     serde_json::from_slice(&BASE64.decode(token.split('.').nth(n).unwrap()).unwrap()).unwrap()
 }
 
-// covers: OPS-411
+// covers: OPS-428
 #[tokio::test]
 async fn a_revoked_token_stays_revoked_whatever_the_clock_has_said() {
     let host = TestHost::open().await;

@@ -98,9 +98,9 @@ impl Context<'_> {
         let kind = self.kind_of(asked.member)?;
         may_issue(&self.by, kind, asked.authority)?;
         let (member, now) = (asked.member, self.now);
-        let over: Vec<_> =
+        let forgotten: Vec<_> =
             self.directory().issued_to(member).filter(|t| t.is_forgotten(now)).cloned().collect();
-        for token in over {
+        for token in forgotten {
             self.directory_mut().issued.remove_mut(&(member, token.jti.clone()));
             self.ws.changes.issued.push((member, token.jti.clone(), None));
         }
