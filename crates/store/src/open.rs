@@ -36,7 +36,7 @@ pub(crate) fn put_pending(
             workspace.into(),
             key.0.into(),
             open.seq.0.into(),
-            open.due().map(|t| t.0).into(),
+            open.due(key).map(|t| t.0).into(),
             dead(open).into(),
             (&*bytes).into(),
         ],

@@ -81,6 +81,8 @@ pub const RUN_JOINS: u8 = 2;
 pub const FIRST_WORDS_MS: i64 = 8 * 3_600_000;
 /// An open delivery gets a row when it is this old (design section 3, "A delivery costs no row").
 pub const PENDING_ROW_AFTER_MS: i64 = 1_000;
+/// How often the open deliveries of a conversation that are old enough get their rows.
+pub const PENDING_ROWS_EVERY_MS: i64 = 1_000;
 /// Co-recipients that a delivery names; the rest are counted.
 pub const AUDIENCE_NAMED: usize = 32;
 /// Unaccepted offers in flight to one connection (design section 4, "C2A methods").

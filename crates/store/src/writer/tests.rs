@@ -427,11 +427,11 @@ fn a_room_whose_timers_fail_holds_up_no_other() {
         let said = ground.submit(person(), post(room, "@ada what is the time?"), n);
         said.recv().unwrap().unwrap();
     }
-    ground.pass(1_500);
+    ground.pass(2_000);
     assert_eq!(ground.pending(), [2]);
     let said = ground.submit(person(), post(other, "@ada and now?"), 5).recv().unwrap();
     assert!(said.is_ok(), "{said:?}");
-    ground.pass(1_500);
+    ground.pass(2_000);
     assert_eq!(ground.pending(), [2, 2]);
     assert!(ground.writer.health().ok);
 

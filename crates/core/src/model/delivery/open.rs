@@ -7,7 +7,7 @@ use crate::model::attention::{Attention, Directedness, Rule};
 use crate::model::claim::Claim;
 use crate::model::disposition::Disposition;
 use crate::model::event::Event;
-use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
+use crate::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::limits;
 /// An event with its deliveries and its claim: everything to keep until nobody owes anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,11 +103,37 @@ impl Open {
     }
 
     /// When time next changes it: a delivery, the claim, or, while it has no row, the row.
-    pub fn due(&self) -> Option<Timestamp> {
-        let row = (!self.stored).then(|| self.at.plus(limits::PENDING_ROW_AFTER_MS));
+    pub fn due(&self, conversation: ConversationKey) -> Option<Timestamp> {
+        let row = (!self.stored).then(|| row_due(conversation, self.at));
         let stands = |m| self.delivery(m).is_some_and(Delivery::stands_still);
         let claim = self.claim.filter(|c| !stands(c.holder)).map(|c| c.expires);
         let deliveries = self.deliveries.iter().filter_map(|d| d.due(self.at));
         deliveries.chain(row).chain(claim).min()
+    }
+}
+
+/// When an event of that time gets its row: when it is old enough, and with the others of its
+/// conversation. They lie next to each other, so that together they cost little more than one.
+fn row_due(conversation: ConversationKey, at: Timestamp) -> Timestamp {
+    // Each conversation has its own moment, or all of them would be written at once.
+    let (every, earliest) = (limits::PENDING_ROWS_EVERY_MS, at.plus(limits::PENDING_ROW_AFTER_MS));
+    let moment = conversation.0.wrapping_mul(617) % every.unsigned_abs();
+    let moment = i64::try_from(moment).unwrap_or_default();
+    earliest.plus((moment - earliest.0.rem_euclid(every)).rem_euclid(every))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_conversation_are_due_together_and_those_of_another_at_another_moment() {
+        let due = |key, at| row_due(ConversationKey(key), Timestamp(at)).0;
+        let (first, after) = (due(1, 20_000), limits::PENDING_ROW_AFTER_MS);
+        for at in first - after - limits::PENDING_ROWS_EVERY_MS + 1..=first - after {
+            assert_eq!(due(1, at), first, "{at}");
+        }
+        assert_eq!(due(1, first - after + 1), first + limits::PENDING_ROWS_EVERY_MS);
+        assert_ne!(due(2, 20_000), first);
     }
 }

@@ -80,7 +80,7 @@ impl Workspace {
             self.overdue.remove(&at);
             return;
         };
-        let due = open.due();
+        let due = open.due(at.conversation);
         if open.is_overdue() {
             self.overdue.insert(at);
         } else {
