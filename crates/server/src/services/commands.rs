@@ -62,22 +62,11 @@ impl Commands {
     ) -> impl Future<Output = Result<C::Output, Refusal>> + Send + use<C> {
         let (answer, answered) = oneshot::channel();
         let (readers, writer) = (self.readers.clone(), self.writer.clone());
-        let makes = |directory: &Directory| command.makes(by.member, directory);
-        let begun = self.begin(by, command.name(), C::SPEAKS, &makes).map(|(drawn, begun)| {
-            self.writer.submit(by, command, drawn, move |done| {
-                let logged = match &done {
-                    Ok(output) => Ok(C::logged(output)),
-                    Err(NotDone::AwaitsApproval(_)) => Ok(None),
-                    Err(NotDone::Refused(refusal)) => Err(refusal.code),
-                };
-                // A retry of what was made before makes nothing.
-                begun.end(logged, done.as_ref().is_ok_and(C::has_made));
-                // Whoever asked may have gone.
-                let _ = answer.send(done);
-            });
+        self.give(by, command, |done| {
+            // Whoever asked may have gone.
+            let _ = answer.send(done);
         });
         async move {
-            begun?;
             let undone = match answered.await {
                 Ok(Ok(output)) => return Ok(output),
                 Ok(Err(undone)) => Some(undone),
@@ -85,6 +74,30 @@ impl Commands {
             };
             Err(refusal(readers, &writer, undone).await)
         }
+    }
+
+    /// Gives a command to the writer, which says what became of it.
+    fn give<C: Command>(
+        &self,
+        by: By,
+        command: C,
+        answer: impl FnOnce(Result<C::Output, NotDone>) + Send + 'static,
+    ) {
+        let makes = |directory: &Directory| command.makes(by.member, directory);
+        let (drawn, begun) = match self.begin(by, command.name(), C::SPEAKS, &makes) {
+            Ok(begun) => begun,
+            Err(refusal) => return answer(Err(refusal.into())),
+        };
+        self.writer.submit(by, command, drawn, move |done| {
+            let logged = match &done {
+                Ok(output) => Ok(C::logged(output)),
+                Err(NotDone::AwaitsApproval(_)) => Ok(None),
+                Err(NotDone::Refused(refusal)) => Err(refusal.code),
+            };
+            // A retry of what was made before makes nothing.
+            begun.end(logged, done.as_ref().is_ok_and(C::has_made));
+            answer(done);
+        });
     }
 
     /// Counts what a command makes, and draws its ids. What is the same for all commands is apart from them, so that it is
@@ -142,13 +155,24 @@ impl Commands {
     }
 
     /// Gives a command whose answer nobody waits for.
-    pub(crate) fn hand<C: Command>(&self, by: By, mut command: C) {
+    pub(crate) fn hand<C: Command>(&self, by: By, command: C) {
+        self.hand_or(by, command, |refusal| {
+            let code = code::name(refusal.code);
+            tracing::debug!(code, "a command without an asker was refused");
+        });
+    }
+
+    /// The same, of which only a refusal is told.
+    pub(crate) fn hand_or<C: Command>(
+        &self,
+        by: By,
+        mut command: C,
+        refused: impl FnOnce(Refusal) + Send + 'static,
+    ) {
         self.metrics.redacted(command.redact(&*self.redactor));
-        let Ok(drawn) = self.id_generator.drawn(self.clock.now()) else { return };
-        self.writer.submit(by, command, drawn, |done| {
+        self.give(by, command, |done| {
             if let Err(NotDone::Refused(refusal)) = done {
-                let code = code::name(refusal.code);
-                tracing::debug!(code, "a command without an asker was refused");
+                refused(refusal);
             }
         });
     }

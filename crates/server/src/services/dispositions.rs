@@ -66,14 +66,15 @@ pub(crate) struct DispositionService {
 }
 
 impl DispositionService {
-    /// The harness has the offered event. Refused when it was never offered.
-    pub(crate) async fn accept(
+    /// The harness has the offered event, which is refused when it was never offered. Nobody waits for the answer.
+    pub(crate) fn accept(
         &self,
         by: By,
         event: EventRef,
         attempt: u16,
-    ) -> Result<(), Refusal> {
-        self.commands.submit(by, deliveries::Accept { event, attempt, epoch: None }).await.map(drop)
+        refused: impl FnOnce(Refusal) + Send + 'static,
+    ) {
+        self.commands.hand_or(by, deliveries::Accept { event, attempt, epoch: None }, refused);
     }
 
     /// The harness or its connection could not take it.

@@ -40,6 +40,13 @@ struct Speaker {
     posted: u64,
 }
 
+/// When an agent settles what it was told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    AtOnce,
+    Later,
+}
+
 /// What the agents report.
 enum Seen {
     Arrived(Instant),
@@ -98,21 +105,29 @@ impl Audience {
         })
     }
 
-    /// Deliveries a second: a few posts on their way at once, each told to all and settled as it comes.
-    pub(super) fn fan_out(&mut self, window: Duration) -> Result<f64, String> {
+    /// Deliveries a second: a few posts on their way at once, each told to all and acknowledged as it comes.
+    /// Agents also settle each at once, or all of them when the measurement is over.
+    pub(super) fn fan_out(&mut self, window: Duration, settled: When) -> Result<f64, String> {
         let Self { runtime, tokens, speaker } = self;
         runtime.block_on(async {
             let (seen, mut reports) = mpsc::unbounded_channel();
+            let (over, _) = watch::channel(());
             let mut agents = JoinSet::new();
             for token in tokens.iter() {
                 let harness = Harness::connect(speaker.addr, token.clone()).await?;
-                agents.spawn(eager(harness, seen.clone()));
+                match settled {
+                    When::AtOnce => agents.spawn(eager(harness, seen.clone())),
+                    When::Later => agents.spawn(busy(harness, seen.clone(), over.subscribe())),
+                };
             }
             let mut door = speaker.connect().await?;
             let each = tokens.len() as u64;
             let (mut posts, mut arrived, mut settled) = (0_u64, 0_u64, 0_u64);
             let (started, mut last) = (Instant::now(), Instant::now());
             while started.elapsed() < window || settled < posts * each {
+                if arrived == posts * each && started.elapsed() >= window {
+                    over.send_replace(());
+                }
                 if started.elapsed() < window && posts * each < arrived + AHEAD * each {
                     speaker.post(&mut door).await?;
                     posts += 1;
@@ -212,6 +227,48 @@ async fn eager(mut harness: Harness, seen: mpsc::UnboundedSender<Seen>) {
         };
         let over = matches!(report, Seen::Lost(_));
         if seen.send(report).is_err() || over {
+            return;
+        }
+    }
+}
+
+/// An agent that acknowledges what it is told, and settles it when it is told that all is over.
+async fn busy(
+    mut harness: Harness,
+    seen: mpsc::UnboundedSender<Seen>,
+    mut over: watch::Receiver<()>,
+) {
+    let mut offers = Vec::new();
+    let report = loop {
+        let heard = tokio::select! {
+            heard = harness.hear() => heard,
+            _ = over.changed() => break harness.settle_all(&offers).await,
+        };
+        match heard {
+            Err(why) => break Err(why),
+            Ok(Heard::Answer) => {}
+            Ok(Heard::Offer(offer)) => {
+                if let Err(why) = harness.acknowledge(&offer).await {
+                    break Err(why);
+                }
+                offers.push(offer);
+                if seen.send(Seen::Arrived(Instant::now())).is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    let mut report = report.err().map(Seen::Lost);
+    loop {
+        let seen = seen.send(match report.take() {
+            Some(lost) => lost,
+            None => match harness.hear().await {
+                Ok(Heard::Answer) => Seen::Settled,
+                Ok(Heard::Offer(_)) => Seen::Lost("told when all was over".to_owned()),
+                Err(why) => Seen::Lost(why),
+            },
+        });
+        if seen.is_err() {
             return;
         }
     }

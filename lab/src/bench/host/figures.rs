@@ -46,6 +46,7 @@ pub(super) const FIGURES: &[Figure] = &[
         .at_most(10.0),
     Figure::ours("fanout.s100", "deliveries/s").over("nats.push").at_least(1.5),
     Figure::ours("fanout.s100", "deliveries/s").over("axum.hello").at_least(0.6),
+    Figure::ours("fanout.settled.s100", "deliveries/s").over("axum.hello"),
     Figure::ours("fanout.s1000", "deliveries/s").over("nats.push").at_least(1.5),
     Figure::ours("fanout.s1000", "deliveries/s").over("fanout.s100").at_least(0.8),
     Figure::ours("ambient.us.roster_10", "us"),

@@ -87,14 +87,30 @@ impl Harness {
 
     /// Acknowledges a delivery and says that it is dealt with, in one write; waits for neither answer.
     pub(super) async fn settle(&mut self, offer: &Offer) -> Result<(), String> {
-        self.asked += 1;
         self.accept(offer);
+        self.dispose(offer);
+        self.flush().await
+    }
+
+    /// Acknowledges a delivery, and nothing more.
+    pub(super) async fn acknowledge(&mut self, offer: &Offer) -> Result<(), String> {
+        self.accept(offer);
+        self.flush().await
+    }
+
+    /// Says of deliveries that it acknowledged that they are dealt with.
+    pub(super) async fn settle_all(&mut self, offers: &[Offer]) -> Result<(), String> {
+        offers.iter().for_each(|offer| self.dispose(offer));
+        self.flush().await
+    }
+
+    fn dispose(&mut self, offer: &Offer) {
+        self.asked += 1;
         let seen = format!(
             r#"{{"jsonrpc":"2.0","id":{},"method":"chat/disposition","params":{{"eventId":"{}","disposition":"acknowledged"}}}}"#,
             self.asked, offer.event
         );
         frame(&mut self.out, 1, seen.as_bytes());
-        self.flush().await
     }
 
     fn accept(&mut self, offer: &Offer) {

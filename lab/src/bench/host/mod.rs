@@ -18,7 +18,7 @@ pub(super) mod server;
 
 use std::time::Duration;
 
-use self::deliver::Audience;
+use self::deliver::{Audience, When};
 use self::flood::Beside;
 use self::idle::settle;
 use self::rooms::{Crowds, Rooms};
@@ -232,7 +232,7 @@ impl Ours {
             gathered.inspect_err(|why| samples.failed(names[0], why)).ok()
         };
         let one = audience(&["deliver.s1.p50_us"], 1);
-        let hundred = audience(&["deliver.s100.p50_us", "fanout.s100"], 100);
+        let hundred = audience(&["deliver.s100.p50_us", "fanout.s100", "fanout.settled.s100"], 100);
         let thousand = audience(&["fanout.s1000"], 1_000);
         let crowds = if plan.wants_some("ambient.") {
             Crowds::gather(&host).inspect_err(|why| samples.failed("ambient", why)).ok()
@@ -320,10 +320,11 @@ impl Ours {
         }
         if let Some(hundred) = &mut self.hundred {
             take("deliver.s100.p50_us", &mut || Ok(median(&hundred.deliver(window)?)));
-            take("fanout.s100", &mut || hundred.fan_out(window));
+            take("fanout.s100", &mut || hundred.fan_out(window, When::Later));
+            take("fanout.settled.s100", &mut || hundred.fan_out(window, When::AtOnce));
         }
         if let Some(thousand) = &mut self.thousand {
-            take("fanout.s1000", &mut || thousand.fan_out(window));
+            take("fanout.s1000", &mut || thousand.fan_out(window, When::Later));
         }
         if let Some((host, rooms)) = &mut self.slowed {
             take("post.fsync_plus_2ms.c1", &mut || Ok(rooms.post(host, window, 1, 100)?.rate));

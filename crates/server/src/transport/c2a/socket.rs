@@ -364,13 +364,8 @@ impl Run {
         // Nothing more will be heard of it: what was written is taken.
         let seq = offer.entry.event.seq;
         let at = EventRef { conversation: offer.entry.conversation.key, seq };
-        let (app, by) = (self.app.clone(), self.context.caller.by);
-        self.call(async move {
-            if let Err(refusal) = app.dispositions.accept(by, at, offer.attempt).await {
-                log(&refusal, &request_id());
-            }
-            None
-        });
+        let refused = |refusal| log(&refusal, &request_id());
+        self.app.dispositions.accept(self.context.caller.by, at, offer.attempt, refused);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use chorus_wire::attention::shared;
 use chorus_wire::jsonrpc::Id;
 
 use super::{Ended, Run, unasked};
+use crate::dispatch::connections::Note;
 
 /// Why a connection ends that sends only what asks for nothing.
 pub(super) const TOO_MANY_PINGS: &str =
@@ -43,14 +44,18 @@ impl Run {
             self.call(async move { Some(unasked(&refusal)) });
             return Ok(());
         };
+        if taken {
+            // Whoever is told nothing need not be woken for it.
+            let connection = self.connection.clone();
+            app.dispositions.accept(by, event, attempt, move |refusal| {
+                let text = unasked(&refusal);
+                connection.note(Note { text, withdraws: None, typing: None });
+            });
+            return Ok(());
+        }
         self.call(async move {
-            let done = match taken {
-                true => app.dispositions.accept(by, event, attempt).await,
-                false => {
-                    tracing::debug!(attempt, "a harness could not take a delivery");
-                    app.dispositions.reject(by, event, attempt).await
-                }
-            };
+            tracing::debug!(attempt, "a harness could not take a delivery");
+            let done = app.dispositions.reject(by, event, attempt).await;
             done.err().map(|refusal| unasked(&refusal))
         });
         Ok(())
