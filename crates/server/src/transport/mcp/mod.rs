@@ -24,14 +24,15 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Uid;
-use chorus_wire::jsonrpc::{INVALID_REQUEST, Incoming, ParseError};
+use chorus_wire::jsonrpc::{INVALID_REQUEST, Id, Incoming, ParseError};
 use chorus_wire::tool::Names;
+use http_body_util::BodyExt;
 use notices::Notices;
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use server::Server;
-use sessions::Sessions;
+use sessions::{Sessions, UnderWay};
 use tokio::sync::watch;
 
 use super::BODY_BYTES;
@@ -98,18 +99,14 @@ struct Asking {
     session: Option<Arc<Notices>>,
     /// What a tool gave to a request without a session.
     given: Arc<OnceLock<Given>>,
+    /// Of a session's request, until its handler has ended.
+    _under_way: Option<Arc<UnderWay>>,
 }
 
 /// The endpoint: the transport and whose its sessions are.
 pub(super) struct Mcp<S = Server> {
     transport: StreamableHttpService<S, Sessions>,
     sessions: Arc<Sessions>,
-}
-
-impl<S> Clone for Mcp<S> {
-    fn clone(&self) -> Self {
-        Self { transport: self.transport.clone(), sessions: self.sessions.clone() }
-    }
 }
 
 impl<S: ServerHandler> Mcp<S> {
@@ -141,8 +138,8 @@ impl<S: ServerHandler> Mcp<S> {
 }
 
 /// The endpoint of this host.
-pub(super) fn endpoint(app: Arc<App>, stopped: watch::Receiver<bool>) -> Mcp {
-    Mcp::new(app.clone(), move || Server::new(app.clone()), stopped)
+pub(super) fn endpoint(app: Arc<App>, stopped: watch::Receiver<bool>) -> Arc<Mcp> {
+    Arc::new(Mcp::new(app.clone(), move || Server::new(app.clone()), stopped))
 }
 
 /// The transport with another server behind it, for tests of the transport.
@@ -151,7 +148,7 @@ pub(super) fn fixture<S: ServerHandler>(
     handler: impl Fn() -> S + Send + Sync + 'static,
     stopped: watch::Receiver<bool>,
 ) -> Router<Arc<App>> {
-    let mcp = Mcp::new(app, handler, stopped);
+    let mcp = Arc::new(Mcp::new(app, handler, stopped));
     let serve = move |State(app): State<Arc<App>>, request: Request| {
         let mcp = mcp.clone();
         async move {
@@ -167,7 +164,7 @@ pub(super) fn fixture<S: ServerHandler>(
 /// Every method of the endpoint: the transport knows them.
 async fn mcp(
     State(app): State<Arc<App>>,
-    Extension(mcp): Extension<Mcp>,
+    Extension(mcp): Extension<Arc<Mcp>>,
     Query(asked): Query<Asked>,
     request: Request,
 ) -> Response {
@@ -180,7 +177,7 @@ async fn mcp(
 /// The same for one channel, which the caller must see.
 async fn one(
     State(app): State<Arc<App>>,
-    Extension(mcp): Extension<Mcp>,
+    Extension(mcp): Extension<Arc<Mcp>>,
     Path(channel): Path<String>,
     Query(asked): Query<Asked>,
     request: Request,
@@ -193,7 +190,7 @@ async fn one(
 
 async fn answer<S: ServerHandler>(
     app: &Arc<App>,
-    mcp: &Mcp<S>,
+    mcp: &Arc<Mcp<S>>,
     asked: &Asked,
     channel: Option<&str>,
     request: Request,
@@ -215,14 +212,21 @@ async fn answer<S: ServerHandler>(
     };
     let mut begins = false;
     let mut posted = None;
+    let mut under_way = None;
     let body = match parts.method {
         Method::POST => {
             let bytes = extract::read(app, &parts.headers, body).await?;
-            let asks = Asks::of(&bytes);
+            let (asks, id) = Asks::of(&bytes);
             if asks == Asks::Nothing {
                 app.shared.limits.ping(caller.by, session.as_deref(), app.now())?;
             }
             begins = session.is_none() && asks == Asks::Session;
+            if let (Some(busy), Some(id)) = (&busy, id) {
+                under_way = busy.begin(&id);
+                if under_way.is_none() {
+                    return Ok(malformed(&taken(id).response(request_id())));
+                }
+            }
             posted = Some(bytes.clone());
             Body::from(bytes)
         }
@@ -239,6 +243,7 @@ async fn answer<S: ServerHandler>(
         within,
         session: notices,
         given: Arc::clone(&given),
+        _under_way: under_way.clone().map(Arc::new),
     });
     mcp.sessions.make_room().await;
     // A session that is made or woken is made whole, also when its client goes away meanwhile: of half a one nobody would
@@ -267,7 +272,14 @@ async fn answer<S: ServerHandler>(
         response = given::put_in(given, response).await?;
     }
     count_refusal(&mut response);
-    Ok(response)
+    // Whoever has left may ask again under the same id.
+    Ok(response.map(|body| match under_way {
+        None => body,
+        Some(under_way) => Body::new(body.map_frame(move |frame| {
+            let _ = &under_way;
+            frame
+        })),
+    }))
 }
 
 /// What a message asks for, as far as it makes a difference here.
@@ -280,17 +292,27 @@ enum Asks {
 }
 
 impl Asks {
-    fn of(body: &[u8]) -> Self {
+    /// With the id of what is to be answered.
+    fn of(body: &[u8]) -> (Self, Option<Id>) {
         match Incoming::parse_bytes(body) {
-            Ok(Incoming::Request { method, .. }) => match &*method {
-                "ping" => Self::Nothing,
-                "initialize" => Self::Session,
-                _ => Self::Other,
-            },
-            Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => Self::Nothing,
-            Err(_) => Self::Other,
+            Ok(Incoming::Request { id, method, .. }) => {
+                let asks = match &*method {
+                    "ping" => Self::Nothing,
+                    "initialize" => Self::Session,
+                    _ => Self::Other,
+                };
+                (asks, Some(id))
+            }
+            Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => (Self::Nothing, None),
+            Err(_) => (Self::Other, None),
         }
     }
+}
+
+/// Two requests under way with one id: nobody could tell which of them an answer is for.
+fn taken(id: Id) -> ParseError {
+    let message = "a request with this id is under way in this session: give each its own id";
+    ParseError { id: Some(id), number: INVALID_REQUEST, message: message.to_owned() }
 }
 
 fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use chorus_core::model::caller::TurnRef;
 use chorus_core::model::ids::{MemberKey, Timestamp};
+use chorus_wire::jsonrpc::Id;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use tokio::sync::{Notify, watch};
 
@@ -59,6 +60,8 @@ struct Session {
     waking: bool,
     /// Requests under way, and streams that are open.
     busy: u32,
+    /// The requests under way, numbered: an answer finds its request by its id.
+    asked: Vec<(Id, u64)>,
     /// What `initialize` said, as JSON.
     state: Box<str>,
     notices: Arc<Notices>,
@@ -76,6 +79,8 @@ struct Known {
     /// How many are awake.
     awake: usize,
     begun: u64,
+    /// How many requests of sessions there were.
+    requests: u64,
 }
 
 impl Known {
@@ -89,6 +94,7 @@ impl Known {
             awake: false,
             waking: false,
             busy: 0,
+            asked: Vec::new(),
             state,
             notices: Arc::new(Notices::default()),
             ending: 0,
@@ -154,6 +160,37 @@ pub(super) struct Busy {
     pub(super) notices: Arc<Notices>,
     /// Whether the session was asleep when this began.
     pub(super) wakes: bool,
+}
+
+/// A request is under way in its session until this or a clone of it is dropped.
+#[derive(Clone)]
+pub(super) struct UnderWay {
+    known: Arc<Mutex<Known>>,
+    session: Arc<str>,
+    number: u64,
+}
+
+impl Busy {
+    /// A request begins. None while another of that id is under way in the session.
+    pub(super) fn begin(&self, id: &Id) -> Option<UnderWay> {
+        let mut known = lock(&self.known);
+        known.requests += 1;
+        let number = known.requests;
+        let asked = &mut known.of.get_mut(&self.id)?.asked;
+        if asked.iter().any(|(other, _)| other == id) {
+            return None;
+        }
+        asked.push((id.clone(), number));
+        Some(UnderWay { known: self.known.clone(), session: self.id.clone(), number })
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if let Some(session) = lock(&self.known).of.get_mut(&self.session) {
+            session.asked.retain(|(_, number)| *number != self.number);
+        }
+    }
 }
 
 impl Drop for Busy {

@@ -285,6 +285,42 @@ async fn the_oldest_of_too_many_sessions_ends() {
     assert_eq!(raw(&host, &other, Some(&others), list).await.status(), 200, "another token's");
 }
 
+// covers: THR-546
+#[tokio::test]
+async fn a_second_request_with_the_id_of_one_under_way_is_refused_and_the_first_is_answered() {
+    let host = TestHost::open().await;
+    host.room(&["scout", "crew"]).await;
+    let (scout, crew) = (host.token("scout").await, host.token("crew").await);
+    let (mine, theirs) = (begun(&host, &scout).await, begun(&host, &crew).await);
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({"name": tool, "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params})
+    };
+    let new = call("create_thread", json!({"title": "one", "participants": ["crew"]}));
+    let made = raw(&host, &scout, Some(&mine), new).await.text().await.unwrap();
+    let made = made.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&made);
+    let made: Value = serde_json::from_str(made).unwrap();
+    let thread = &made["result"]["structuredContent"]["thread_id"];
+    let wait = json!({"thread_id": thread, "since_seq": 0, "wait_seconds": 60});
+    let before = host.metric("chorus_followers").await;
+    let waits = posted(&host, &crew, Some(&theirs)).json(&call("read_messages", wait)).send();
+    let waits = tokio::spawn(waits);
+    host.until_metric("chorus_followers", before + 1).await;
+
+    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    let refused = raw(&host, &crew, Some(&theirs), list.clone()).await;
+    assert_eq!(refused.status(), 400);
+    let refused = refused.json::<Value>().await.unwrap();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("its own id"), "{refused}");
+
+    let say = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "now"});
+    assert_eq!(raw(&host, &scout, Some(&mine), call("post_message", say)).await.status(), 200);
+    let waited = waits.await.unwrap().unwrap().text().await.unwrap();
+    assert!(waited.contains("now"), "{waited}");
+    assert_eq!(raw(&host, &crew, Some(&theirs), list).await.status(), 200, "its id is free again");
+}
+
 /// A session that is ready.
 pub(crate) async fn begun(host: &TestHost, token: &str) -> String {
     let begun = raw(host, token, None, initialize()).await;

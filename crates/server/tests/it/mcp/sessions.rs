@@ -251,7 +251,9 @@ async fn a_session_that_is_being_woken_is_nothing_between_to_whoever_comes_meanw
     fixture.host.pass(MINUTE).await;
     fixture.does(Did::End).await;
     fixture.ask_and_go(Some(&session), &list()).await;
-    let meanwhile = tokio::spawn(fixture.ask(Some(&session), &list()));
+    let mut another = list();
+    another["id"] = json!(4);
+    let meanwhile = tokio::spawn(fixture.ask(Some(&session), &another));
     // By then it has come as far as it can.
     let other = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
     assert_eq!(fixture.ask(Some("no"), &other).await.status(), 404);
