@@ -4,7 +4,7 @@
 //! it, and [`directedness::decide`]. Every line is said by a person, the agents' too, because people said them; as
 //! receivers the chosen ones are agents.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use chorus_core::model::conversation::{
 use chorus_core::model::event::{Change, Message};
 use chorus_core::model::flow::Settings as FlowSettings;
 use chorus_core::model::ids::{ConversationKey, MemberKey, Timestamp, Uid};
+use chorus_core::model::maps::KeyMap;
 use chorus_core::model::member::{Member, MemberFields, MemberKind};
 use chorus_core::state::directory::Directory;
 use chorus_core::state::room::Room;
@@ -48,8 +49,8 @@ pub(crate) struct Replay {
     room: Room,
     directory: Directory,
     speakers: Vec<Arc<Member>>,
-    granted: HashMap<MemberKey, Timestamp>,
-    running: HashMap<MemberKey, usize>,
+    granted: KeyMap<MemberKey, Timestamp>,
+    running: KeyMap<MemberKey, usize>,
     flow: FlowSettings,
 }
 
@@ -92,8 +93,8 @@ impl Replay {
             room,
             directory,
             speakers,
-            granted: HashMap::new(),
-            running: HashMap::new(),
+            granted: KeyMap::default(),
+            running: KeyMap::default(),
             flow,
         })
     }

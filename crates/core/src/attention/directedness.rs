@@ -5,8 +5,6 @@
 //! "Who is considered"). So the cost of a message depends on its audience, not on the size of the
 //! roster.
 
-use std::collections::HashMap;
-
 use super::addressees::Addressees;
 pub use super::incoming::{Answer, IncomingMessage, meaning};
 use crate::attention::flow::{self, Flowed, Saying};
@@ -20,6 +18,7 @@ use crate::model::conversation::ConversationKind;
 use crate::model::flow::{Meant, Settings};
 use crate::model::ids::{MemberKey, RoleKey, Timestamp};
 use crate::model::limits;
+use crate::model::maps::KeyMap;
 use crate::state::directory::Directory;
 use crate::state::room::Room;
 use crate::state::workspace::Workspace;
@@ -29,9 +28,9 @@ use crate::state::workspace::Workspace;
 pub struct People<'a> {
     pub directory: &'a Directory,
     /// When each member was last selected for a role.
-    pub granted: &'a HashMap<MemberKey, Timestamp>,
+    pub granted: &'a KeyMap<MemberKey, Timestamp>,
     /// Turns each member is running.
-    pub running: &'a HashMap<MemberKey, usize>,
+    pub running: &'a KeyMap<MemberKey, usize>,
     /// The settings for reading the flow of talk.
     pub flow: Settings,
 }

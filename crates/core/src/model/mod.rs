@@ -45,4 +45,5 @@ pub mod workspace_name;
 
 pub mod error;
 pub mod limits;
+pub mod maps;
 pub mod text;

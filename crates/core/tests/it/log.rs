@@ -16,6 +16,7 @@ use chorus_core::model::inbox::Remote;
 use chorus_core::model::job::Job;
 use chorus_core::model::ledger::{Account, Entry, Head, Spending};
 use chorus_core::model::log_snapshot::LogSnapshot;
+use chorus_core::model::maps::KeyMap;
 use chorus_core::model::message_state::MessageState;
 use chorus_core::model::registry::Listing;
 use chorus_core::model::schedule::Schedule;
@@ -53,8 +54,8 @@ pub(crate) struct Log {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Rows {
     conversation: Option<Arc<Conversation>>,
-    roster: HashMap<MemberKey, Participation>,
-    threads: HashMap<ThreadKey, Arc<Thread>>,
+    roster: KeyMap<MemberKey, Participation>,
+    threads: KeyMap<ThreadKey, Arc<Thread>>,
     gone: BTreeSet<(MemberKey, Option<ThreadKey>)>,
     schedules: BTreeMap<Uid, Arc<Schedule>>,
     remote: Option<Remote>,

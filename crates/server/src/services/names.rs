@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use chorus_core::language::names::{self, Target};
+use chorus_core::language::names::{self, Mention, Target};
 use chorus_core::model::attention::Told;
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::offer::Entry;
@@ -41,10 +41,10 @@ impl Names {
             return Vec::new();
         }
         let directory = self.directory.load_full();
-        let unknown = names::unknown(text, &directory.names);
+        let (mentions, unknown) = names::mentions_and_unknown(text, &directory.names);
         let me = caller.by.member;
         let is_told = |member| member == me || told.iter().any(|told| told.member == member);
-        let mut untold = named(text, &directory);
+        let mut untold = named(text, mentions);
         untold.retain(|(_, member)| !is_told(*member));
         if unknown.is_empty() && untold.is_empty() {
             return Vec::new();
@@ -77,9 +77,8 @@ impl Names {
 }
 
 /// The members whom the text names with a sign.
-fn named<'a>(text: &'a str, directory: &Directory) -> Vec<(&'a str, MemberKey)> {
-    let mentions = names::mentions(text, &directory.names).into_iter();
-    let of_members = mentions.filter_map(|mention| {
+fn named(text: &str, mentions: Vec<Mention>) -> Vec<(&str, MemberKey)> {
+    let of_members = mentions.into_iter().filter_map(|mention| {
         let name = text[mention.start..mention.end].strip_prefix(['@', '＠'])?;
         match mention.target {
             Target::Member(member) => Some((name, member)),

@@ -250,7 +250,7 @@ impl IntoResponse for Done {
 }
 
 fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
-    let mut body = Vec::with_capacity(512);
+    let mut body = Vec::with_capacity(1024);
     match serde_json::to_writer(&mut body, value) {
         Ok(()) => {
             let json = HeaderValue::from_static("application/json");

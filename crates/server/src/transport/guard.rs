@@ -19,6 +19,7 @@ use futures_util::FutureExt;
 
 use super::app::Keeps;
 use super::browser::Browser;
+use super::pages;
 use super::refused::{Refused, RefusedWith};
 use crate::cluster::forward::Forwarded;
 use crate::request;
@@ -153,6 +154,7 @@ pub(super) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
+    let wants_pages = pages::are_wanted(&request);
     let mut span = guard.app.shared.traces.request(request.headers());
     if let Some(span) = &mut span {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
@@ -164,7 +166,7 @@ pub(super) async fn guard(
     if let Some(span) = &mut span {
         span.number("http.response.status_code", response.status().as_u16().into());
     }
-    response
+    pages::shown(response, wants_pages)
 }
 
 /// A method is a word of the client's otherwise.

@@ -66,10 +66,12 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>
         .merge(app::routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(DefaultBodyLimit::disable())
-        .layer(Extension(mcp))
-        .layer(middleware::from_fn_with_state(guard, guard::guard))
-        .layer(middleware::from_fn(pages::for_browsers))
+        // One layer: a route is boxed again, and copied for each request, with each that is put around it.
+        .layer((
+            middleware::from_fn_with_state(guard, guard::guard),
+            Extension(mcp),
+            DefaultBodyLimit::disable(),
+        ))
         .with_state(app)
 }
 

@@ -6,7 +6,6 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::Response;
 
 use super::browser::{FORM_POLICY, FORM_REFERRER, PAGE_POLICY};
@@ -15,12 +14,15 @@ use crate::page;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// Outside of everything, so that a refusal of the guard is a page too.
-pub(super) async fn for_browsers(request: Request, next: Next) -> Response {
+/// Whether a refusal of the request is shown as a page.
+pub(super) fn are_wanted(request: &Request) -> bool {
     let path = request.uri().path();
     let is_api = path == "/v1" || path.starts_with("/v1/");
-    let wanted = !is_api && prefers_html(request.headers());
-    let mut response = next.run(request).await;
+    !is_api && prefers_html(request.headers())
+}
+
+/// A refusal as a page, if pages are wanted.
+pub(super) fn shown(mut response: Response, wanted: bool) -> Response {
     let Some(sentence) = response.extensions_mut().remove::<Sentence>() else { return response };
     if wanted {
         let status = response.status().as_u16();

@@ -1,6 +1,5 @@
 //! Private reads: recorded when an agent takes up an event, and looked up when it speaks.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::disclosure::Origin;
@@ -11,6 +10,7 @@ use crate::model::delivery::Open;
 use crate::model::event::Event;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, SessionKey};
 use crate::model::limits;
+use crate::model::maps::KeySet;
 use crate::state::workspace::Whose;
 
 impl Context<'_> {
@@ -110,7 +110,7 @@ impl Context<'_> {
         }
         told.sort_by_key(|private| std::cmp::Reverse(private.when));
         // Several sessions may know the same place.
-        let mut seen = HashSet::new();
+        let mut seen = KeySet::default();
         told.retain(|private| seen.insert((private.at.conversation, private.only.clone())));
         Ok(told.into_iter().map(|Private { at, only, .. }| Origin { at, only }).collect())
     }

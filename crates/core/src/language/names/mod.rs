@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use crate::model::ids::{MemberKey, RoleKey};
 use crate::model::limits;
 pub use scan::{Mention, mentions};
-pub use unknown::unknown;
+pub use unknown::mentions_and_unknown;
 
 /// The target of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

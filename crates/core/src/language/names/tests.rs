@@ -188,7 +188,7 @@ proptest! {
 }
 
 fn missed(text: &str) -> String {
-    unknown(text, &index()).join(" ")
+    mentions_and_unknown(text, &index()).1.join(" ")
 }
 
 // covers: ATT-365
@@ -209,9 +209,9 @@ fn a_name_that_fits_nobody_is_found() {
     ] {
         assert_eq!(missed(text), want, "{text:?}");
     }
-    assert_eq!(unknown(&"@x1y ".repeat(100), &index()), ["x1y"]);
+    assert_eq!(mentions_and_unknown(&"@x1y ".repeat(100), &index()).1, ["x1y"]);
     let many: String = (0..100).map(|n| format!("@name{n} ")).collect();
-    assert_eq!(unknown(&many, &index()).len(), 8);
+    assert_eq!(mentions_and_unknown(&many, &index()).1.len(), 8);
 }
 
 // covers: ATT-366

@@ -5,13 +5,14 @@
 
 use std::ops::Range;
 
-use super::{Index, scan, valid_handle};
+use super::{Index, Mention, scan, valid_handle};
 
 /// At most this many are reported. A text with more is not an ordinary message.
 const MOST: usize = 8;
 
-/// The `@names` in the text's prose that match nobody, in the order of the text, each once.
-pub fn unknown<'t>(text: &'t str, index: &Index) -> Vec<&'t str> {
+/// What the text mentions, and the `@names` in its prose that match nobody, in the order of the
+/// text, each of these once.
+pub fn mentions_and_unknown<'t>(text: &'t str, index: &Index) -> (Vec<Mention>, Vec<&'t str>) {
     let mut names: Vec<&str> = Vec::new();
     let mut missed = |range: Range<usize>, limit| {
         let name = text[range.clone()].trim_end_matches(['.', '-', '_']);
@@ -23,8 +24,8 @@ pub fn unknown<'t>(text: &'t str, index: &Index) -> Vec<&'t str> {
             names.push(name);
         }
     };
-    scan::scan(text, index, Some(&mut missed));
-    names
+    let mentions = scan::scan(text, index, Some(&mut missed));
+    (mentions, names)
 }
 
 /// Whether its context makes it a decorator: `@app.route("/")`, or a line of its own above a

@@ -24,6 +24,7 @@ use crate::model::error::{Code, Refusal};
 use crate::model::event::Hash;
 use crate::model::ids::{MemberKey, RoleKey, SessionKey, StreamKey, Timestamp, Uid};
 use crate::model::inbox::Inbox;
+use crate::model::maps::SharedKeyMap;
 use crate::model::member::{
     Member, MemberFields, MemberKind, Proof, Role, Session, SessionStatus, Stream,
 };
@@ -49,7 +50,7 @@ pub struct Directory {
     /// Issued tokens that have not expired, by member and token id.
     pub issued: RedBlackTreeMapSync<(MemberKey, Arc<str>), Arc<Issued>>,
     /// When all tokens of a member were ended, including those that are not in the list.
-    pub cut_offs: HashTrieMapSync<MemberKey, Timestamp>,
+    pub cut_offs: SharedKeyMap<MemberKey, Timestamp>,
     /// Pending approvals and recently decided ones.
     pub approvals: RedBlackTreeMapSync<Uid, Arc<Approval>>,
     pub projects: RedBlackTreeMapSync<Uid, Arc<Project>>,
@@ -62,15 +63,15 @@ pub struct Directory {
     /// The displayed names of members and roles, to prevent lookalikes.
     pub(crate) looks: Arc<Confusables>,
     by_id: Arc<HashMap<Arc<str>, MemberKey>>,
-    by_session: HashTrieMapSync<Uid, SessionKey>,
+    by_session: SharedKeyMap<Uid, SessionKey>,
     pub(crate) by_secret: HashTrieMapSync<Hash, Uid>,
     /// Stand-in members, with the inbox each one speaks for.
-    pub(crate) stand_ins: HashTrieMapSync<MemberKey, Uid>,
-    connected: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
+    pub(crate) stand_ins: SharedKeyMap<MemberKey, Uid>,
+    connected: SharedKeyMap<MemberKey, Arc<[SessionKey]>>,
     /// The runners' sessions of each member, oldest first.
-    pub(crate) runners: HashTrieMapSync<MemberKey, Arc<[SessionKey]>>,
+    pub(crate) runners: SharedKeyMap<MemberKey, Arc<[SessionKey]>>,
     /// The open wake of each runner's session.
-    pub(crate) open_wakes: HashTrieMapSync<SessionKey, Uid>,
+    pub(crate) open_wakes: SharedKeyMap<SessionKey, Uid>,
 }
 
 /// Stands for the caller in paths, as in `/accounts/me`, so that no member has it as its id.

@@ -18,7 +18,7 @@ mod recover;
 mod remote;
 pub mod turns;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::model::attention::{Attention, Intent};
@@ -30,6 +30,7 @@ use crate::model::event::{Event, Hash};
 use crate::model::ids::{ConversationKey, MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::inbox::Remote;
 use crate::model::limits;
+use crate::model::maps::KeyMap;
 use crate::model::message_state::MessageState;
 use crate::model::schedule::Schedule;
 use crate::model::stimulus::Stimulus;
@@ -80,13 +81,13 @@ pub struct Room {
     /// What is wrong with its log and how to fix it. While set, nothing can be posted.
     damaged: Option<Arc<str>>,
     head: Head,
-    roster: HashMap<MemberKey, Participation>,
+    roster: KeyMap<MemberKey, Participation>,
     /// Members of the roster who listen to everything, so that a decision need not look at each
     /// membership.
     listeners: BTreeSet<MemberKey>,
-    threads: HashMap<ThreadKey, Arc<Thread>>,
+    threads: KeyMap<ThreadKey, Arc<Thread>>,
     /// `None` is the main timeline.
-    lines: HashMap<Option<ThreadKey>, Line>,
+    lines: KeyMap<Option<ThreadKey>, Line>,
     /// The newest events, oldest first.
     tail: VecDeque<Arc<Event>>,
     /// The messages among them, in the form that the flow of talk is read from.
@@ -97,9 +98,9 @@ pub struct Room {
     closed: VecDeque<Open>,
     /// Messages that were edited, deleted or reacted to, as far as this room has loaded or changed
     /// them.
-    messages: HashMap<Seq, MessageState>,
+    messages: KeyMap<Seq, MessageState>,
     /// Read cursors that were looked up: of the conversation and of its threads.
-    cursors: HashMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
+    cursors: KeyMap<(MemberKey, Option<ThreadKey>), ReadCursor>,
     /// Idempotency keys within the window, with their senders and events.
     sent: Sent,
     /// When agents opened subjects unprompted within the last hour.
@@ -122,7 +123,7 @@ pub struct Room {
     /// Who speaks about which subject.
     turns: Turns,
     /// The canonical threads of root messages.
-    roots: HashMap<Seq, ThreadKey>,
+    roots: KeyMap<Seq, ThreadKey>,
     /// Open events without a row: after a crash they must be rebuilt from the log.
     fresh: BTreeSet<Seq>,
     dirty: Dirty,
@@ -134,7 +135,7 @@ pub const TAIL: usize = 64;
 /// The idempotency window of one conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
-    by_key: HashMap<[u8; 16], Seq>,
+    by_key: KeyMap<[u8; 16], Seq>,
     order: VecDeque<(Timestamp, [u8; 16])>,
 }
 
@@ -196,16 +197,16 @@ impl Room {
             conversation: Arc::new(conversation),
             damaged: None,
             head: Head::default(),
-            roster: HashMap::new(),
+            roster: KeyMap::default(),
             listeners: BTreeSet::new(),
-            threads: HashMap::new(),
-            lines: HashMap::new(),
+            threads: KeyMap::default(),
+            lines: KeyMap::default(),
             tail: VecDeque::new(),
             talk: Talk::new(),
             open: BTreeMap::new(),
             closed: VecDeque::new(),
-            messages: HashMap::new(),
-            cursors: HashMap::new(),
+            messages: KeyMap::default(),
+            cursors: KeyMap::default(),
             sent: Sent::default(),
             autonomous: VecDeque::new(),
             gone: BTreeSet::new(),
@@ -215,7 +216,7 @@ impl Room {
             remote: None,
             tally: Tally::default(),
             turns: Turns::default(),
-            roots: HashMap::new(),
+            roots: KeyMap::default(),
             fresh: BTreeSet::new(),
             dirty: Dirty::default(),
         }

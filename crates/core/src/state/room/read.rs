@@ -1,6 +1,6 @@
 //! What others read of a room. They change it only by its operations, which record the change.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::{Head, Line, Room, Sent, Turns};
@@ -11,6 +11,7 @@ use crate::model::digest::Tally;
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, ThreadKey, Timestamp, Uid};
 use crate::model::inbox::Remote;
+use crate::model::maps::KeyMap;
 use crate::model::message_state::MessageState;
 use crate::model::schedule::Schedule;
 use crate::model::stimulus::queue::Queue;
@@ -35,7 +36,7 @@ impl Room {
     }
 
     #[inline]
-    pub fn roster(&self) -> &HashMap<MemberKey, Participation> {
+    pub fn roster(&self) -> &KeyMap<MemberKey, Participation> {
         &self.roster
     }
 
@@ -46,7 +47,7 @@ impl Room {
     }
 
     #[inline]
-    pub fn threads(&self) -> &HashMap<ThreadKey, Arc<Thread>> {
+    pub fn threads(&self) -> &KeyMap<ThreadKey, Arc<Thread>> {
         &self.threads
     }
 
@@ -57,7 +58,7 @@ impl Room {
 
     /// The newest message of each timeline; `None` is the main timeline.
     #[inline]
-    pub fn lines(&self) -> &HashMap<Option<ThreadKey>, Line> {
+    pub fn lines(&self) -> &KeyMap<Option<ThreadKey>, Line> {
         &self.lines
     }
 
@@ -87,13 +88,13 @@ impl Room {
 
     /// Messages that were edited, deleted or reacted to, as far as this room knows them.
     #[inline]
-    pub fn messages(&self) -> &HashMap<Seq, MessageState> {
+    pub fn messages(&self) -> &KeyMap<Seq, MessageState> {
         &self.messages
     }
 
     /// Read cursors that were looked up: of the conversation and of its threads.
     #[inline]
-    pub fn cursors(&self) -> &HashMap<(MemberKey, Option<ThreadKey>), ReadCursor> {
+    pub fn cursors(&self) -> &KeyMap<(MemberKey, Option<ThreadKey>), ReadCursor> {
         &self.cursors
     }
 

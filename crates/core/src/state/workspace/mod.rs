@@ -16,7 +16,7 @@ mod timer;
 mod wake_history;
 mod wakes;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use changes::{Changes, RoomChanges};
@@ -35,6 +35,7 @@ use crate::model::conversation::Keep;
 use crate::model::error::Refusal;
 use crate::model::flow;
 use crate::model::ids::{ConversationKey, EventRef, MemberKey, Timestamp, Uid};
+use crate::model::maps::KeyMap;
 use crate::state::directory::Directory;
 use crate::state::effect::Effect;
 use crate::state::facts::Unavailable;
@@ -66,11 +67,11 @@ impl From<Unavailable> for Failure {
 pub struct Workspace {
     pub(crate) directory: Arc<Directory>,
     pub(crate) rooms: Rooms,
-    pub(crate) by_uid: HashMap<Uid, ConversationKey>,
+    pub(crate) by_uid: KeyMap<Uid, ConversationKey>,
     /// The events for which each agent owes something or may still speak.
-    pub(crate) owed: HashMap<MemberKey, BTreeSet<EventRef>>,
+    pub(crate) owed: KeyMap<MemberKey, BTreeSet<EventRef>>,
     /// Open events by public id, so that they are found without reading the log.
-    pub(crate) open_by_uid: HashMap<Uid, EventRef>,
+    pub(crate) open_by_uid: KeyMap<Uid, EventRef>,
     /// Open events whose obligation was not met in time.
     pub(crate) overdue: BTreeSet<EventRef>,
     /// What needs a person's approval, and how long it waits.
@@ -82,8 +83,8 @@ pub struct Workspace {
     pub(crate) timers: Timers,
     pub(crate) digests: Every,
     pub(crate) keep: Keep,
-    pub(crate) granted: HashMap<MemberKey, Timestamp>,
-    pub(crate) running: HashMap<MemberKey, usize>,
+    pub(crate) granted: KeyMap<MemberKey, Timestamp>,
+    pub(crate) running: KeyMap<MemberKey, usize>,
     pub(crate) last_session: u32,
     pub(crate) last_conversation: u64,
     pub(crate) budgets: Budgets,

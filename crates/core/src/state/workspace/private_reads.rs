@@ -5,12 +5,13 @@
 //! a private read never forces a commit. After a crash before that write, the event is offered and
 //! read again.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::approval::Private;
 use crate::model::ids::{MemberKey, SessionKey, Timestamp};
 use crate::model::limits;
+use crate::model::maps::{KeyMap, KeySet};
 use crate::model::member::Session;
 
 /// The member and session that a record belongs to. Without a session: reads in no connected
@@ -19,16 +20,16 @@ pub(crate) type Whose = (MemberKey, Option<SessionKey>);
 
 #[derive(Debug, Default)]
 pub(crate) struct PrivateReads {
-    pub(crate) of: HashMap<Whose, Vec<Entry>>,
+    pub(crate) of: KeyMap<Whose, Vec<Entry>>,
     /// The records whose rows are in memory.
-    pub(crate) read: HashSet<Whose>,
+    pub(crate) read: KeySet<Whose>,
     /// The records with changes that have no row yet.
     unwritten: BTreeSet<Whose>,
     /// Those that had unwritten changes before the commands of this time.
     taken: BTreeSet<Whose>,
     batch: Option<Timestamp>,
     /// Sessions that disconnected and may still be running.
-    pub(crate) left: HashMap<MemberKey, Vec<SessionKey>>,
+    pub(crate) left: KeyMap<MemberKey, Vec<SessionKey>>,
     /// When this host first did anything. Members who were connected before may not have
     /// reconnected yet.
     pub(crate) since: Option<Timestamp>,

@@ -4,16 +4,17 @@
 //! and the room records the subjects ([`crate::state::room::Turns`]). No command has to remember to
 //! do either.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut, Index};
 
 use super::Workspace;
 use crate::model::ids::{ConversationKey, Seq};
+use crate::model::maps::KeyMap;
 use crate::state::room::Room;
 
 #[derive(Debug, Default)]
 pub(crate) struct Rooms {
-    by_key: HashMap<ConversationKey, Room>,
+    by_key: KeyMap<ConversationKey, Room>,
     handed_out: BTreeSet<ConversationKey>,
 }
 

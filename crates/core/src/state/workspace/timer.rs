@@ -1,8 +1,9 @@
 //! Timers, the earliest first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::model::ids::{ConversationKey, EventRef, Seq, Timestamp, Uid};
+use crate::model::maps::KeyMap;
 
 /// What a timer is for. Timers of conversations that are due at the same time fire by conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +62,7 @@ impl TimerKey {
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: BTreeSet<(Timestamp, TimerKey)>,
-    set: HashMap<TimerKey, Timestamp>,
+    set: KeyMap<TimerKey, Timestamp>,
 }
 
 impl Timers {

@@ -4,16 +4,17 @@
 //! Invariant: a person's message to an agent resets both. Everything is in memory and lasts an hour
 //! at most. Open events count after a restart too, because they are read from the rooms.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::model::ids::{MemberKey, Timestamp};
 use crate::model::limits;
+use crate::model::maps::KeyMap;
 
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct WakeHistory {
-    pub(crate) of: HashMap<MemberKey, AgentHistory>,
+    pub(crate) of: KeyMap<MemberKey, AgentHistory>,
 }
 
 #[derive(Debug, Default)]
