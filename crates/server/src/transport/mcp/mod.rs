@@ -26,9 +26,9 @@ use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::ids::Uid;
 use chorus_wire::jsonrpc::{INVALID_REQUEST, Id, Incoming, ParseError};
 use chorus_wire::tool::Names;
-use http_body_util::BodyExt;
 use notices::Notices;
 use rmcp::handler::server::ServerHandler;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use server::Server;
@@ -50,6 +50,8 @@ const PATH: &str = "/v1/mcp";
 /// The endpoint of one channel.
 const ONE: &str = "/mcp/{channel_id}";
 const SESSION_ID: &str = "mcp-session-id";
+/// Up to here a number with a fraction is exact.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Of the transport's own words for a refusal.
 const WHY_BYTES: usize = 4 * 1024;
 
@@ -99,7 +101,7 @@ struct Asking {
     session: Option<Arc<Notices>>,
     /// What a tool gave to a request without a session.
     given: Arc<OnceLock<Given>>,
-    /// Of a session's request, until its handler has ended.
+    /// Of a session's request, until its handler has ended, whether or not its client is there still.
     _under_way: Option<Arc<UnderWay>>,
 }
 
@@ -221,8 +223,8 @@ async fn answer<S: ServerHandler>(
                 app.shared.limits.ping(caller.by, session.as_deref(), app.now())?;
             }
             begins = session.is_none() && asks == Asks::Session;
-            if let (Some(busy), Some(id)) = (&busy, id) {
-                under_way = busy.begin(&id);
+            if let (Some(busy), Some(id), false) = (&busy, id, is_stateless(&parts.headers)) {
+                under_way = busy.begin(id.clone()).map(Arc::new);
                 if under_way.is_none() {
                     return Ok(malformed(&taken(id).response(request_id())));
                 }
@@ -243,7 +245,7 @@ async fn answer<S: ServerHandler>(
         within,
         session: notices,
         given: Arc::clone(&given),
-        _under_way: under_way.clone().map(Arc::new),
+        _under_way: under_way,
     });
     mcp.sessions.make_room().await;
     // A session that is made or woken is made whole, also when its client goes away meanwhile: of half a one nobody would
@@ -272,14 +274,7 @@ async fn answer<S: ServerHandler>(
         response = given::put_in(given, response).await?;
     }
     count_refusal(&mut response);
-    // Whoever has left may ask again under the same id.
-    Ok(response.map(|body| match under_way {
-        None => body,
-        Some(under_way) => Body::new(body.map_frame(move |frame| {
-            let _ = &under_way;
-            frame
-        })),
-    }))
+    Ok(response)
 }
 
 /// What a message asks for, as far as it makes a difference here.
@@ -304,9 +299,25 @@ impl Asks {
                 (asks, Some(id))
             }
             Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => (Self::Nothing, None),
-            Err(_) => (Self::Other, None),
+            Err(_) => (Self::Other, whole_number(body)),
         }
     }
+}
+
+/// The id of a message that the transport takes all the same: to it `7.0` is 7.
+fn whole_number(body: &[u8]) -> Option<Id> {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        id: f64,
+    }
+    let Asked { id } = serde_json::from_slice(body).ok()?;
+    (id.fract() == 0.0 && id.abs() < WHOLE).then(|| Id::Number(id as i64))
+}
+
+/// The wire on which nothing is of a session, even where one is named.
+fn is_stateless(headers: &HeaderMap) -> bool {
+    let version = headers.get("mcp-protocol-version");
+    version.is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// Two requests under way with one id: nobody could tell which of them an answer is for.

@@ -60,8 +60,8 @@ struct Session {
     waking: bool,
     /// Requests under way, and streams that are open.
     busy: u32,
-    /// The requests under way, numbered: an answer finds its request by its id.
-    asked: Vec<(Id, u64)>,
+    /// The ids of the requests under way: an answer finds its request by it.
+    asked: Vec<Id>,
     /// What `initialize` said, as JSON.
     state: Box<str>,
     notices: Arc<Notices>,
@@ -79,8 +79,6 @@ struct Known {
     /// How many are awake.
     awake: usize,
     begun: u64,
-    /// How many requests of sessions there were.
-    requests: u64,
 }
 
 impl Known {
@@ -162,33 +160,30 @@ pub(super) struct Busy {
     pub(super) wakes: bool,
 }
 
-/// A request is under way in its session until this or a clone of it is dropped.
-#[derive(Clone)]
+/// A request is under way in its session until this is dropped.
 pub(super) struct UnderWay {
     known: Arc<Mutex<Known>>,
     session: Arc<str>,
-    number: u64,
+    id: Id,
 }
 
 impl Busy {
     /// A request begins. None while another of that id is under way in the session.
-    pub(super) fn begin(&self, id: &Id) -> Option<UnderWay> {
+    pub(super) fn begin(&self, id: Id) -> Option<UnderWay> {
         let mut known = lock(&self.known);
-        known.requests += 1;
-        let number = known.requests;
         let asked = &mut known.of.get_mut(&self.id)?.asked;
-        if asked.iter().any(|(other, _)| other == id) {
+        if asked.contains(&id) {
             return None;
         }
-        asked.push((id.clone(), number));
-        Some(UnderWay { known: self.known.clone(), session: self.id.clone(), number })
+        asked.push(id.clone());
+        Some(UnderWay { known: self.known.clone(), session: self.id.clone(), id })
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         if let Some(session) = lock(&self.known).of.get_mut(&self.session) {
-            session.asked.retain(|(_, number)| *number != self.number);
+            session.asked.retain(|id| *id != self.id);
         }
     }
 }

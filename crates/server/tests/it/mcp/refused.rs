@@ -308,11 +308,21 @@ async fn a_second_request_with_the_id_of_one_under_way_is_refused_and_the_first_
     host.until_metric("chorus_followers", before + 1).await;
 
     let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
-    let refused = raw(&host, &crew, Some(&theirs), list.clone()).await;
-    assert_eq!(refused.status(), 400);
-    let refused = refused.json::<Value>().await.unwrap();
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("its own id"), "{refused}");
+    let spelt = |id: &str| list.to_string().replace(":7,", &format!(":{id},"));
+    for id in ["7", "7.0", "70e-1"] {
+        let again = posted(&host, &crew, Some(&theirs)).body(spelt(id)).send().await.unwrap();
+        assert_eq!(again.status(), 400, "{id}");
+        let refused = again.json::<Value>().await.unwrap();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)));
+        assert!(refused["error"]["message"].as_str().unwrap().contains("its own id"), "{refused}");
+    }
+    for (id, version) in [("\"7\"", "2025-11-25"), ("7.5", "2025-11-25"), ("7", "2026-07-28")] {
+        let other = posted(&host, &crew, Some(&theirs)).body(spelt(id));
+        let other = other.header("mcp-protocol-version", version);
+        let other = other.header("mcp-method", "tools/list").send().await.unwrap();
+        let text = other.text().await.unwrap();
+        assert!(!text.contains("its own id"), "{id} {version}: {text}");
+    }
 
     let say = json!({"thread_id": thread, "schema_version": 1, "kind": "chat", "body": "now"});
     assert_eq!(raw(&host, &scout, Some(&mine), call("post_message", say)).await.status(), 200);
