@@ -3,6 +3,7 @@
 //! A post is 300 bytes of text that tells three members. `post.c1`, `post.c64` and `post.c256` go over 100
 //! channels, `post.hot_channel` over one. `post.c64.c2a` are 64 connections of the attention transport with
 //! eight calls on their way each, `post.c64.two_hosts` 64 clients in halves at two hosts on one PostgreSQL. `p99.beside_flood` is what 20 quiet members wait beside one who floods.
+//! `fanout.*` are deliveries that agents acknowledge, `fanout.settled.s100` those that they settle at once too.
 //! What is compared with what, and which bound we set, is in [`figures`]; how each is taken, in the file of
 //! its name.
 
