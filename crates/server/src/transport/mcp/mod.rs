@@ -311,7 +311,7 @@ fn whole_number(body: &[u8]) -> Option<Id> {
         id: f64,
     }
     let Asked { id } = serde_json::from_slice(body).ok()?;
-    (id.fract() == 0.0 && id.abs() < WHOLE).then(|| Id::Number(id as i64))
+    (id.fract() == 0.0 && id.abs() < WHOLE).then_some(Id::Number(id as i64))
 }
 
 /// The wire on which nothing is of a session, even where one is named.
