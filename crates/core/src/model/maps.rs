@@ -1,5 +1,6 @@
 //! Maps and sets by keys that the host itself has made. Nobody can choose these so that they
-//! collide, so that a hash which is fast will do. Names, which people choose, are not kept in them.
+//! collide, so a fast hash is enough. Names, which people choose, are not kept in them, and idempotency
+//! keys only as SHA-256 makes them.
 
 use std::collections::{HashMap, HashSet};
 

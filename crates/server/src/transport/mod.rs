@@ -66,7 +66,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts, stopped: watch::Receiver<bool>
         .merge(app::routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        // One layer: a route is boxed again, and copied for each request, with each that is put around it.
+        // One layer: axum boxes every route anew for each layer, and clones these boxes for each request.
         .layer((
             middleware::from_fn_with_state(guard, guard::guard),
             Extension(mcp),

@@ -42,9 +42,9 @@ struct Speaker {
 
 /// When an agent settles what it was told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum Settles {
     AtOnce,
-    Later,
+    Afterwards,
 }
 
 /// What the agents report.
@@ -107,7 +107,7 @@ impl Audience {
 
     /// Deliveries a second: a few posts on their way at once, each told to all and acknowledged as it comes.
     /// Agents also settle each at once, or all of them when the measurement is over.
-    pub(super) fn fan_out(&mut self, window: Duration, settled: When) -> Result<f64, String> {
+    pub(super) fn fan_out(&mut self, window: Duration, settles: Settles) -> Result<f64, String> {
         let Self { runtime, tokens, speaker } = self;
         runtime.block_on(async {
             let (seen, mut reports) = mpsc::unbounded_channel();
@@ -115,10 +115,7 @@ impl Audience {
             let mut agents = JoinSet::new();
             for token in tokens.iter() {
                 let harness = Harness::connect(speaker.addr, token.clone()).await?;
-                match settled {
-                    When::AtOnce => agents.spawn(eager(harness, seen.clone())),
-                    When::Later => agents.spawn(busy(harness, seen.clone(), over.subscribe())),
-                };
+                agents.spawn(eager(harness, settles, seen.clone(), over.subscribe()));
             }
             let mut door = speaker.connect().await?;
             let each = tokens.len() as u64;
@@ -214,61 +211,38 @@ async fn patient(
     }
 }
 
-/// An agent that settles at once.
-async fn eager(mut harness: Harness, seen: mpsc::UnboundedSender<Seen>) {
-    loop {
-        let report = match harness.hear().await {
-            Err(why) => Seen::Lost(why),
-            Ok(Heard::Answer) => Seen::Settled,
-            Ok(Heard::Offer(offer)) => match harness.settle(&offer).await {
-                Ok(()) => Seen::Arrived(Instant::now()),
-                Err(why) => Seen::Lost(why),
-            },
-        };
-        let over = matches!(report, Seen::Lost(_));
-        if seen.send(report).is_err() || over {
-            return;
-        }
-    }
-}
-
-/// An agent that acknowledges what it is told, and settles it when it is told that all is over.
-async fn busy(
+/// An agent that acknowledges what it is told at once. It settles it at once too, or when it hears that all is over.
+async fn eager(
     mut harness: Harness,
+    settles: Settles,
     seen: mpsc::UnboundedSender<Seen>,
     mut over: watch::Receiver<()>,
 ) {
     let mut offers = Vec::new();
-    let report = loop {
-        let heard = tokio::select! {
-            heard = harness.hear() => heard,
-            _ = over.changed() => break harness.settle_all(&offers).await,
-        };
-        match heard {
-            Err(why) => break Err(why),
-            Ok(Heard::Answer) => {}
-            Ok(Heard::Offer(offer)) => {
-                if let Err(why) = harness.acknowledge(&offer).await {
-                    break Err(why);
+    loop {
+        let report = tokio::select! {
+            heard = harness.hear() => match heard {
+                Err(why) => Err(why),
+                Ok(Heard::Answer) => Ok(Seen::Settled),
+                Ok(Heard::Offer(offer)) => {
+                    let done = match settles {
+                        Settles::AtOnce => harness.settle(&offer).await,
+                        Settles::Afterwards => harness.acknowledge(&offer).await,
+                    };
+                    offers.push(offer);
+                    done.map(|()| Seen::Arrived(Instant::now()))
                 }
-                offers.push(offer);
-                if seen.send(Seen::Arrived(Instant::now())).is_err() {
-                    return;
+            },
+            Ok(()) = over.changed(), if settles == Settles::Afterwards => {
+                match harness.settle_all(&std::mem::take(&mut offers)).await {
+                    Ok(()) => continue,
+                    Err(why) => Err(why),
                 }
             }
-        }
-    };
-    let mut report = report.err().map(Seen::Lost);
-    loop {
-        let seen = seen.send(match report.take() {
-            Some(lost) => lost,
-            None => match harness.hear().await {
-                Ok(Heard::Answer) => Seen::Settled,
-                Ok(Heard::Offer(_)) => Seen::Lost("told when all was over".to_owned()),
-                Err(why) => Seen::Lost(why),
-            },
-        });
-        if seen.is_err() {
+        };
+        let report = report.unwrap_or_else(Seen::Lost);
+        let is_lost = matches!(report, Seen::Lost(_));
+        if seen.send(report).is_err() || is_lost {
             return;
         }
     }

@@ -19,7 +19,7 @@ pub(super) mod server;
 
 use std::time::Duration;
 
-use self::deliver::{Audience, When};
+use self::deliver::{Audience, Settles};
 use self::flood::Beside;
 use self::idle::settle;
 use self::rooms::{Crowds, Rooms};
@@ -321,11 +321,11 @@ impl Ours {
         }
         if let Some(hundred) = &mut self.hundred {
             take("deliver.s100.p50_us", &mut || Ok(median(&hundred.deliver(window)?)));
-            take("fanout.s100", &mut || hundred.fan_out(window, When::Later));
-            take("fanout.settled.s100", &mut || hundred.fan_out(window, When::AtOnce));
+            take("fanout.s100", &mut || hundred.fan_out(window, Settles::Afterwards));
+            take("fanout.settled.s100", &mut || hundred.fan_out(window, Settles::AtOnce));
         }
         if let Some(thousand) = &mut self.thousand {
-            take("fanout.s1000", &mut || thousand.fan_out(window, When::Later));
+            take("fanout.s1000", &mut || thousand.fan_out(window, Settles::Afterwards));
         }
         if let Some((host, rooms)) = &mut self.slowed {
             take("post.fsync_plus_2ms.c1", &mut || Ok(rooms.post(host, window, 1, 100)?.rate));

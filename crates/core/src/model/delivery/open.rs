@@ -115,7 +115,8 @@ impl Open {
 /// When an event of that time gets its row: when it is old enough, and with the others of its
 /// conversation. They lie next to each other, so that together they cost little more than one.
 fn row_due(conversation: ConversationKey, at: Timestamp) -> Timestamp {
-    // Each conversation has its own moment, or all of them would be written at once.
+    // Each conversation has its own moment, or all of them would be written at once. 617 shares no
+    // factor with a second's milliseconds, so neighbouring keys are far apart.
     let (every, earliest) = (limits::PENDING_ROWS_EVERY_MS, at.plus(limits::PENDING_ROW_AFTER_MS));
     let moment = conversation.0.wrapping_mul(617) % every.unsigned_abs();
     let moment = i64::try_from(moment).unwrap_or_default();

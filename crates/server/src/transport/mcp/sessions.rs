@@ -170,12 +170,13 @@ pub(super) struct UnderWay {
 impl Busy {
     /// A request begins. None while another of that id is under way in the session.
     pub(super) fn begin(&self, id: Id) -> Option<UnderWay> {
-        let mut known = lock(&self.known);
-        let asked = &mut known.of.get_mut(&self.id)?.asked;
-        if asked.contains(&id) {
-            return None;
+        // In a session that has ended meanwhile there is no other.
+        if let Some(session) = lock(&self.known).of.get_mut(&self.id) {
+            if session.asked.contains(&id) {
+                return None;
+            }
+            session.asked.push(id.clone());
         }
-        asked.push(id.clone());
         Some(UnderWay { known: self.known.clone(), session: self.id.clone(), id })
     }
 }
