@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attention::flow::Flowed;
-use crate::language::intent::{self, Answers, asks_to_leave, is_urgent};
+use crate::language::intent::{self, Answers, Read};
 use crate::model::attention::{Directedness, Intent};
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
@@ -21,14 +21,14 @@ pub struct Answer {
     pub plainly: bool,
 }
 
-/// What a message wants, and whose question it answers.
+/// What a message says, and whose question it answers.
 pub fn meaning(
     room: &Room,
     author: &Member,
     from: Position,
     text: &str,
     replied: Option<&Event>,
-) -> (Intent, Option<Answer>) {
+) -> (Read, Option<Answer>) {
     let against = room.against(author, from, replied);
     let read = intent::read(text, against.map(|against| against.before));
     let answer = match (read.answers, against) {
@@ -37,7 +37,7 @@ pub fn meaning(
             Some(Answer { to: against.author, plainly: answers == Answers::Plainly })
         }
     };
-    (read.intent, answer)
+    (read, answer)
 }
 
 /// A message as attention sees it.
@@ -102,15 +102,15 @@ impl<'a> IncomingMessage<'a> {
         replied: Option<&Event>,
     ) -> Self {
         let seq = room.head().seq.next();
-        let (intent, answers) = meaning(room, author, Position { thread, seq }, text, replied);
+        let (read, answers) = meaning(room, author, Position { thread, seq }, text, replied);
         Self {
             author,
             by_agent: author.is_agent(),
             text,
-            intent,
+            intent: read.intent,
             answers,
             seq,
-            urgent: is_urgent(text),
+            urgent: read.urgent,
             at: at.max(room.head().last_at),
             hop: 0,
             thread: thread.and_then(|t| room.thread(t)).map(|t| &**t),
@@ -123,7 +123,7 @@ impl<'a> IncomingMessage<'a> {
             stated: None,
             answers_ack: false,
             only: None,
-            leave: !author.is_agent() && asks_to_leave(text),
+            leave: !author.is_agent() && read.leave,
             caused_by: None,
             flowed: None,
         }

@@ -22,7 +22,7 @@ pub struct Circumstances {
     pub rule: Rule,
     /// The member owns the thread, or opened it.
     pub thread_is_mine: bool,
-    /// The words say that it is urgent ([`crate::language::intent::is_urgent`]).
+    /// The words say that it is urgent ([`crate::language::intent::Read::urgent`]).
     pub urgent: bool,
     pub author_is_agent: bool,
     /// Agents' messages between this one and the last one by a person; 0 for a person's own

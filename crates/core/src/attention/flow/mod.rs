@@ -83,13 +83,15 @@ pub fn guess<'a>(
         return Flowed::default();
     }
     let weighed = weigh(talk, saying, settings.off, handle);
-    let scores = || weighed.scores(settings.weights).enumerate();
+    let mut all = [f32::MIN; CANDIDATES + 1];
+    let count = weighed.signs().len();
+    all.iter_mut().zip(weighed.scores(settings.weights)).for_each(|(kept, score)| *kept = score);
+    let scores = || all[..count].iter().copied().enumerate();
     let odds: f32 = scores().map(|(_, score)| score.exp()).sum();
-    let likeliest = |from: usize| scores().skip(from).max_by(|a, b| a.1.total_cmp(&b.1));
     let sure = |score: f32| (100.0 * score.exp() / odds) as u8;
     let mut flowed = Flowed::default();
-    if let Some((best, score)) = likeliest(1) {
-        let nobody = scores().next().map_or(f32::MIN, |(_, score)| score);
+    if let Some((best, score)) = scores().skip(1).max_by(|a, b| a.1.total_cmp(&b.1)) {
+        let nobody = all[0];
         let (because, against) = weighed.reasons(best, settings.weights, SPEAKS);
         match weighed.member(best).filter(|_| score >= nobody) {
             Some(member) => {

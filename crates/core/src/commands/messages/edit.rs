@@ -8,7 +8,6 @@ use crate::attention::policy::{self, Circumstances};
 use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
 use crate::commands::messages::checks::check_message;
-use crate::language::intent::is_urgent;
 use crate::language::names::{self, Target};
 use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
 use crate::model::caller::Authority;
@@ -209,7 +208,7 @@ impl Context<'_> {
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines().get(&event.thread).filter(|line| line.seq != at.seq);
         let from = Position { thread: event.thread, seq: at.seq };
-        let (intent, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
+        let (read, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
         let mut attention = directedness::decide(
             room,
             self.ws.people(),
@@ -217,10 +216,10 @@ impl Context<'_> {
                 author: &author,
                 by_agent: author.is_agent(),
                 text: &content.text,
-                intent,
+                intent: read.intent,
                 answers,
                 seq: at.seq,
-                urgent: is_urgent(&content.text),
+                urgent: read.urgent,
                 at: event.at,
                 hop,
                 thread: thread.map(|t| &**t),

@@ -1,8 +1,7 @@
 //! "Please leave": whether a person asks the named members to leave the place where the message is
 //! posted.
 
-use super::lexicon;
-use super::reading::Lower;
+use super::reading::Reading;
 
 /// Words that may precede "leave" in such a request.
 const BEFORE: &[&str] = &[
@@ -16,16 +15,9 @@ const PLACES: &[&str] =
 /// What may still follow.
 const AFTER: &[&str] = &["please", "now", "thanks", "thank", "you", "here", "us", "alone"];
 
-/// Whether the text asks somebody to leave: "please leave this thread", "can you leave?", "leave
+/// Whether a text asks somebody to leave: "please leave this thread", "can you leave?", "leave
 /// us". "Leave it open", "leave a comment" and "don't leave" do not count.
-pub fn asks_to_leave(text: &str) -> bool {
-    // Most texts do not contain the word and need no parsing.
-    let may_be = |word: &[u8]| word.eq_ignore_ascii_case(b"leave");
-    if !text.as_bytes().windows(5).any(|word| word[0] | 0x20 == b'l' && may_be(word)) {
-        return false;
-    }
-    let lower = Lower::of(text);
-    let reading = lower.read(lexicon::is_word);
+pub(super) fn asks_to_leave(reading: &Reading<'_>) -> bool {
     reading.sentences.iter().any(|sentence| {
         let words = &reading.words[sentence.words.clone()];
         let Some(at) = words.iter().position(|word| *word == "leave") else { return false };
@@ -47,7 +39,11 @@ pub fn asks_to_leave(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::asks_to_leave;
+    use crate::language::intent::read;
+
+    fn asks_to_leave(text: &str) -> bool {
+        read(text, None).leave
+    }
 
     // covers: ATT-154
     #[test]

@@ -16,7 +16,7 @@ mod reading;
 
 use crate::model::attention::Intent;
 use evidence::Evidence;
-pub use leave::asks_to_leave;
+use leave::asks_to_leave;
 use reading::{Lower, QUESTION_MARKS, Reading};
 
 /// The message that another is read against.
@@ -50,6 +50,10 @@ pub struct Read {
     pub intent: Intent,
     /// How it answers the message that it is read against.
     pub answers: Answers,
+    /// The words themselves say that it is urgent.
+    pub urgent: bool,
+    /// It asks somebody to leave the place where it is posted.
+    pub leave: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,22 +71,33 @@ pub fn intent(text: &str, before: Option<Before>) -> Intent {
     read(text, before).intent
 }
 
-/// What the message wants, and whether it answers the message that it is read against.
+/// The same, and what else its words say. The text is read once for all of it.
 pub fn read(text: &str, before: Option<Before>) -> Read {
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
     let evidence = Evidence::gather(&reading);
+    let (intent, answers) = wanted(&lower, &reading, &evidence, before);
+    let (urgent, leave) = (is_urgent(&reading, &evidence), asks_to_leave(&reading));
+    Read { intent, answers, urgent, leave }
+}
+
+fn wanted(
+    lower: &Lower,
+    reading: &Reading<'_>,
+    evidence: &Evidence,
+    before: Option<Before>,
+) -> (Intent, Answers) {
     let before = before.filter(|b| !b.same_author);
     let words = !reading.words.is_empty();
     let plainly = if words { evidence.yes || evidence.no } else { consents(lower.as_str()) };
     let answered = if words {
-        answer(&reading, &evidence, before)
+        answer(reading, evidence, before)
     } else {
         wordless_answer(lower.as_str(), before)
     };
     let by_itself = || match words {
-        true => alone(&lower, &evidence),
-        false => wordless(&lower, &reading),
+        true => alone(lower, evidence),
+        false => wordless(lower, reading),
     };
     let intent = answered.unwrap_or_else(by_itself);
     let answers = match before.filter(|b| b.asks()).map(|b| b.link) {
@@ -93,17 +108,17 @@ pub fn read(text: &str, before: Option<Before>) -> Read {
         Some(_) => Answers::Freely,
     };
     let Some(before) = before.filter(|b| b.is_tied() && intent == Intent::Social && words) else {
-        return Read { intent, answers };
+        return (intent, answers);
     };
     match () {
         // An order is an order, however politely it begins: "yes, merge it".
-        () if evidence.orders() => Read { intent: Intent::Request, answers },
+        () if evidence.orders() => (Intent::Request, answers),
         // A reply to a question is an answer, whatever its words are: "the blue one", "great".
         () if before.link == Link::Reply && before.asks() => {
             let answers = if plainly { Answers::Plainly } else { Answers::Freely };
-            Read { intent: Intent::Statement, answers }
+            (Intent::Statement, answers)
         }
-        () => Read { intent, answers },
+        () => (intent, answers),
     }
 }
 
@@ -132,13 +147,7 @@ pub fn asks_question(text: &str) -> bool {
 }
 
 /// Whether the words themselves say that it is urgent.
-pub fn is_urgent(text: &str) -> bool {
-    if !has_urgent_word(text.as_bytes()) {
-        return false;
-    }
-    let lower = Lower::of(text);
-    let reading = lower.read(lexicon::is_word);
-    let asks = Evidence::gather(&reading).asks();
+fn is_urgent(reading: &Reading<'_>, evidence: &Evidence) -> bool {
     reading.sentences.iter().any(|sentence| {
         sentence.words.clone().any(|at| {
             let before = at.checked_sub(1).map_or("", |before| reading.words[before]);
@@ -148,51 +157,13 @@ pub fn is_urgent(text: &str) -> bool {
                     !matches!(before, "not" | "non" | "isn't" | "less" | "no")
                 }
                 // "It fails immediately" is not urgent; "do it immediately" is.
-                "immediately" => asks || stressed || reading.words.len() == 1,
-                "now" => stressed || (before == "right" && asks),
+                "immediately" => evidence.asks() || stressed || reading.words.len() == 1,
+                "now" => stressed || (before == "right" && evidence.asks()),
                 _ => false,
             }
         })
     })
 }
-
-/// The words of urgency. A text without any of them is not read further.
-const URGENT: [&str; 8] =
-    ["urgent", "urgently", "asap", "emergency", "immediately", "now", "sev", "p0"];
-
-/// Whether a word of the text begins with one of them, in any case.
-fn has_urgent_word(text: &[u8]) -> bool {
-    let begins = |piece: &[u8], word: &str| {
-        piece.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    let first =
-        |piece: &[u8]| piece.first().is_some_and(|byte| BEGINS[usize::from(*byte)] & FIRST != 0);
-    let mut pieces = text.split(|byte| BEGINS[usize::from(*byte)] & LETTER == 0);
-    pieces.any(|piece| first(piece) && URGENT.iter().any(|word| begins(piece, word)))
-}
-
-/// For each byte: whether it is an ASCII letter or digit, and whether a word of urgency begins with
-/// it.
-static BEGINS: [u8; 256] = {
-    let (mut table, mut byte) = ([0; 256], 0_usize);
-    while byte < 256 {
-        let this = byte as u8;
-        if this.is_ascii_alphanumeric() {
-            table[byte] |= LETTER;
-        }
-        let mut word = 0;
-        while word < URGENT.len() {
-            if this.eq_ignore_ascii_case(&URGENT[word].as_bytes()[0]) {
-                table[byte] |= FIRST;
-            }
-            word += 1;
-        }
-        byte += 1;
-    }
-    table
-};
-const LETTER: u8 = 1;
-const FIRST: u8 = 2;
 
 /// A message without words: a question mark, emoji, a bare name, or nothing of its own at all.
 fn wordless(lower: &Lower, reading: &Reading<'_>) -> Intent {

@@ -52,33 +52,38 @@ impl Lower {
     /// name is an ordinary word.
     pub(super) fn read(&self, is_word: fn(&str) -> bool) -> Reading<'_> {
         let body = &self.0[address(&self.0, is_word)..];
-        let mut reading = Reading { words: Vec::new(), sentences: Vec::new() };
+        let words = Vec::with_capacity((body.len() / 4).min(64));
+        let mut reading = Reading { words, sentences: Vec::new() };
         let mut open = 0;
         let mut word: Option<usize> = None;
         let mut stops: Option<usize> = None;
-        let mut chars = body.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            let class = class(c);
-            // A point inside a word (`v1.2`, `main.rs`) does not end a sentence.
-            let inner = c == '.'
-                && word.is_some()
-                && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric());
-            if class & LETTER != 0 || inner {
-                if let Some(start) = stops.take() {
-                    reading.close(&mut open, &body[start..at]);
+        let mut next = 0;
+        while let Some((class, length)) = class_at(body, next) {
+            let at = next;
+            next += length;
+            if class & LETTER == 0 {
+                // A point inside a word (`v1.2`, `main.rs`) does not end a sentence.
+                let inner = body.as_bytes()[at] == b'.'
+                    && word.is_some()
+                    && body[next..].chars().next().is_some_and(char::is_alphanumeric);
+                if inner {
+                    continue;
                 }
-                word.get_or_insert(at);
+                if let Some(start) = word.take() {
+                    reading.push(&body[start..at]);
+                }
+                if class & STOP != 0 {
+                    stops.get_or_insert(at);
+                } else if let (Some(start), false) = (stops, class & SPACE != 0) {
+                    reading.close(&mut open, &body[start..at]);
+                    stops = None;
+                }
                 continue;
             }
-            if let Some(start) = word.take() {
-                reading.push(&body[start..at]);
-            }
-            if class & STOP != 0 {
-                stops.get_or_insert(at);
-            } else if let (Some(start), false) = (stops, class & SPACE != 0) {
+            if let Some(start) = stops.take() {
                 reading.close(&mut open, &body[start..at]);
-                stops = None;
             }
+            word.get_or_insert(at);
         }
         if let Some(start) = word {
             reading.push(&body[start..]);
@@ -160,24 +165,31 @@ impl Reading<'_> {
     }
 }
 
-/// The class of a character; precomputed for ASCII.
-fn class(c: char) -> u8 {
-    static ASCII: [u8; 128] = {
-        let (mut table, mut byte) = ([0; 128], 0_u8);
-        while byte < 128 {
-            let other = matches!(byte, b'\'' | b'-' | b'+' | b'%' | b'/' | b'_');
-            let letter = byte.is_ascii_alphanumeric() || other;
-            let stop = matches!(byte, b'.' | b'!' | b'\n' | b';' | b'?');
-            let space = matches!(byte, b' ' | 9..=13);
-            table[byte as usize] = bits(letter, stop, space);
-            byte += 1;
-        }
-        table
-    };
-    match ASCII.get(c as usize) {
-        Some(class) => *class,
-        None => bits(is_letter(c), is_stop(c), c.is_whitespace()),
+/// The class of the character at a place of the text, and its length.
+fn class_at(text: &str, at: usize) -> Option<(u8, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    match ASCII.get(usize::from(byte)) {
+        Some(class) => Some((*class, 1)),
+        None => text[at..].chars().next().map(|c| (class(c), c.len_utf8())),
     }
+}
+
+/// The class of each ASCII character.
+static ASCII: [u8; 128] = {
+    let (mut table, mut byte) = ([0; 128], 0_u8);
+    while byte < 128 {
+        let other = matches!(byte, b'\'' | b'-' | b'+' | b'%' | b'/' | b'_');
+        let letter = byte.is_ascii_alphanumeric() || other;
+        let stop = matches!(byte, b'.' | b'!' | b'\n' | b';' | b'?');
+        let space = matches!(byte, b' ' | 9..=13);
+        table[byte as usize] = bits(letter, stop, space);
+        byte += 1;
+    }
+    table
+};
+
+fn class(c: char) -> u8 {
+    bits(is_letter(c), is_stop(c), c.is_whitespace())
 }
 
 const LETTER: u8 = 1;
@@ -224,13 +236,12 @@ fn address(text: &str, is_word: fn(&str) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{LETTER, SPACE, STOP, class, is_letter, is_stop, push, push_ascii};
+    use super::{class, class_at, push, push_ascii};
 
     #[test]
     fn what_is_known_beforehand_of_a_character_is_what_is_said_of_it() {
         for c in (0..=0x2fff).filter_map(char::from_u32) {
-            let known = [LETTER, STOP, SPACE].map(|bit| class(c) & bit != 0);
-            assert_eq!(known, [is_letter(c), is_stop(c), c.is_whitespace()], "{c:?}");
+            assert_eq!(class_at(&c.to_string(), 0), Some((class(c), c.len_utf8())), "{c:?}");
         }
     }
 
