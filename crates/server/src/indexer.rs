@@ -80,6 +80,8 @@ struct Given {
     count: u64,
     /// Up to which hint somebody waits: there is no rest before.
     awaited: u64,
+    /// It rests, and more of the same does not wake it.
+    resting: bool,
     stop: bool,
 }
 
@@ -98,7 +100,9 @@ impl Hints {
         }
         if given.count > before {
             ALL.hints.fetch_add(given.count - before, Ordering::Relaxed);
-            self.wake.notify_one();
+            if !given.resting {
+                self.wake.notify_one();
+            }
         }
     }
 
@@ -159,7 +163,10 @@ impl Hints {
             let awaited = courteous && given.awaited > *self.done.borrow();
             !given.stop && given.forget.is_empty() && !awaited
         };
-        let _ = self.wake.wait_timeout_while(self.lock(), long, quiet);
+        let mut given = self.lock();
+        given.resting = true;
+        let waited = self.wake.wait_timeout_while(given, long, quiet);
+        waited.unwrap_or_else(PoisonError::into_inner).0.resting = false;
     }
 }
 
@@ -169,7 +176,8 @@ pub(crate) fn start(
     index: Index,
     readers: Readers,
 ) -> std::io::Result<JoinHandle<()>> {
-    let indexer = Indexer { hints, index, readers, waiting: BTreeSet::new(), again: AGAIN };
+    let last = (Instant::now(), ALL.hints.load(Ordering::Relaxed));
+    let indexer = Indexer { hints, index, readers, waiting: BTreeSet::new(), last, again: AGAIN };
     std::thread::Builder::new().name("search".to_owned()).spawn(move || indexer.run())
 }
 
@@ -178,6 +186,8 @@ struct Indexer {
     index: Index,
     readers: Readers,
     waiting: BTreeSet<ConversationKey>,
+    /// When it began to read a log last, and the hints there had been by then.
+    last: (Instant, u64),
     /// How long to wait after the next failure.
     again: Duration,
 }
@@ -248,7 +258,8 @@ impl Indexer {
         }
         let _busy = Busy::now();
         while let Some(key) = self.waiting.pop_first() {
-            let (began, before) = (Instant::now(), ALL.hints.load(Ordering::Relaxed));
+            let (began, hints) = (Instant::now(), ALL.hints.load(Ordering::Relaxed));
+            let (last, before) = std::mem::replace(&mut self.last, (began, hints));
             match self.index.step(&self.readers, key, EVENTS) {
                 Ok(step) if step.more => drop(self.waiting.insert(key)),
                 Ok(_) => {}
@@ -266,9 +277,8 @@ impl Indexer {
                 return Ok(true);
             }
             drop(given);
-            let worked = began.elapsed();
-            let hinted = ALL.hints.load(Ordering::Relaxed) - before;
-            if hinted as f64 > LOT_PER_SECOND * worked.as_secs_f64() && hinted > 1 {
+            let (worked, since) = (began.elapsed(), began.duration_since(last));
+            if (hints - before) as f64 > LOT_PER_SECOND * since.as_secs_f64() {
                 let rest = worked * REST * ALL.busy.load(Ordering::Relaxed);
                 self.hints.rest(rest.min(LONGEST_REST), true);
             }
