@@ -67,6 +67,8 @@ impl Publisher {
                 refuse(jobs, &error);
                 return Err(error);
             }
+            // The next batch is committed while this one is answered.
+            self.shared.queue.end_sync();
             let (began, ended) = (written.began, Instant::now());
             *lock(&self.shared.commit) = Some(Commit { began, ended, commands });
             let took = u64::try_from((ended - began).as_micros()).unwrap_or(u64::MAX);
@@ -178,10 +180,12 @@ impl Publishing {
 
     /// Waits until everything that was handed over is answered.
     pub(super) fn settle(&self) -> Result<(), Error> {
-        match self.shared.queue.until_synced() {
-            None => Ok(()),
-            Some(why) => Err(Error::Engine(why)),
+        if let Some(why) = self.shared.queue.until_synced() {
+            return Err(Error::Engine(why));
         }
+        // Held while a batch is answered.
+        drop(lock(&self.publisher));
+        Ok(())
     }
 
     /// What is told to everybody, and no part of a batch.
@@ -212,10 +216,11 @@ fn work(shared: &Shared, publisher: &Mutex<Publisher>, batches: &mpsc::Receiver<
         let published = catch_unwind(AssertUnwindSafe(|| lock(publisher).publish(batch)));
         let worked = u64::try_from(cpu_time::of_this_thread().as_micros()).unwrap_or(u64::MAX);
         shared.counters.publisher_cpu_us.store(worked, Ordering::Relaxed);
-        shared.queue.end_sync(match published {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("answering panicked; see the log above".to_owned()),
-        });
+        let why = match published {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "answering panicked; see the log above".to_owned(),
+        };
+        shared.queue.fail_sync(why);
     }
 }

@@ -46,7 +46,7 @@ struct State {
     copying: bool,
     /// A batch is being synced.
     syncing: bool,
-    /// Why that failed.
+    /// Why one failed.
     sync_failed: Option<String>,
 }
 
@@ -133,11 +133,18 @@ impl Queue {
         may
     }
 
-    pub(crate) fn end_sync(&self, failed: Option<String>) {
+    pub(crate) fn end_sync(&self) {
         let mut state = lock(&self.state);
         state.syncing = false;
-        state.sync_failed = failed;
-        state.woken |= state.sync_failed.is_some();
+        self.rouse(state);
+    }
+
+    /// No other begins.
+    pub(crate) fn fail_sync(&self, why: String) {
+        let mut state = lock(&self.state);
+        state.syncing = false;
+        state.sync_failed = Some(why);
+        state.woken = true;
         self.rouse(state);
     }
 
