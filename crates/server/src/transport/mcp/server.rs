@@ -14,9 +14,8 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
     GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, ToolAnnotations,
-    UnsubscribeRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, ToolAnnotations, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::de::DeserializeOwned;
@@ -27,7 +26,7 @@ use tokio::sync::watch;
 use super::mistake::mistake;
 use super::notices::{SUBSCRIPTIONS, Told};
 use super::resources::{self, Changes, Named, News};
-use super::{Asking, channel, prompts, within};
+use super::{Asking, channel, is_stateless, prompts, within};
 use crate::request;
 use crate::services::App;
 use crate::transport::tools;
@@ -228,8 +227,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
         let parts = context.extensions.get::<Parts>();
-        let version = parts.and_then(|parts| parts.headers.get("mcp-protocol-version"));
-        let stateless = version.is_some_and(|is| is == ProtocolVersion::V_2026_07_28.as_str());
+        let stateless = parts.is_some_and(|parts| is_stateless(&parts.headers));
         Err(match params_refused(&method, params.unwrap_or_default(), stateless) {
             Some(why) => ErrorData::invalid_params(format!("the params of {method}: {why}"), None),
             None => {
