@@ -5,8 +5,7 @@ use chorus_core::attention::knock;
 use chorus_core::model::attention::{Attention, Decision, Intent, Rule};
 use chorus_core::model::conversation::ConversationKind;
 use chorus_core::model::event::{Change, Message};
-use chorus_core::model::ids::{MemberKey, Prefix, Timestamp, Uid};
-use chorus_core::model::limits;
+use chorus_core::model::ids::{Prefix, Timestamp, Uid};
 use chorus_core::model::offer::{Entry, Offer};
 use chorus_core::state::directory::Directory;
 use chorus_wire::attention::channel::ChannelDelivery;
@@ -14,6 +13,7 @@ use chorus_wire::attention::content::{ConversationRef, Source, Timing, TurnGrant
 use chorus_wire::attention::deliver::Knock;
 use chorus_wire::attention::method;
 use chorus_wire::attention::shared::{Body, DeliverFor, DeliverShared, Shared};
+use chorus_wire::attention::told::Told;
 
 use crate::auth::{Auth, Caller, Stem, Turn};
 use crate::services::inboxes::CameWith;
@@ -64,6 +64,8 @@ pub(crate) fn shared(entry: &Entry, directory: &Directory, workspace_id: &str) -
         replaces: entry.about.filter(|_| matches!(event.change, Change::Edited { .. })),
         in_reply_to: answers(entry),
         metadata: message.metadata.as_deref(),
+        recipient: named_recipient(attention, directory),
+        told: those_told(attention, directory),
     }
     .encode()
 }
@@ -169,14 +171,13 @@ fn with_receiver<T>(
     write: impl FnOnce(&DeliverFor<'_>) -> T,
 ) -> T {
     let decision = &offer.decision;
-    let attention = offer.entry.event.attention.as_deref();
-    let (audience, audience_more) = audience(attention, offer.member, directory);
     let came =
         offer.came_with.as_ref().and_then(|sealed| CameWith::open(granted.auth.vault(), sealed));
     let context = &*offer.entry.conversation.settings.description;
     write(&DeliverFor {
+        receiver: offer.member,
         member: id_of(directory, offer.member),
-        recipient: recipient(attention, offer, directory),
+        is_recipient: is_recipient(decision.rule),
         directedness: decision.directedness,
         policy: decision.policy,
         reason: decision.rule.name(),
@@ -186,38 +187,26 @@ fn with_receiver<T>(
         attempt: offer.attempt,
         turn: Some(grant(offer, granted)),
         channel,
-        audience: &audience,
-        audience_more,
         mcp: came.as_ref().map_or(&[], |came| &came.mcp),
         channel_context: Some(context).filter(|text| came.is_some() && !text.is_empty()),
         knock: (!decision.mode.shows_content()).then(|| knock(&offer.entry, decision, directory)),
     })
 }
 
-/// Who is told besides, as far as they are named, and how many more: agents that know do not answer twice. A
-/// list of everybody in every frame would make a message cost the square of its audience.
-pub(super) fn audience<'a>(
-    attention: Option<&Attention>,
-    receiver: MemberKey,
-    directory: &'a Directory,
-) -> (Vec<&'a str>, usize) {
+/// Who is told, and not only shown that there is something.
+pub(super) fn those_told(attention: Option<&Attention>, directory: &Directory) -> Told {
     let told = attention.map_or(&[][..], |a| &a.told);
-    let mut others = told.iter().filter(|t| t.member != receiver && t.decision.mode.tells());
-    let named = others.by_ref().take(limits::AUDIENCE_NAMED);
-    (named.map(|t| id_of(directory, t.member)).collect(), others.count())
+    let told = told.iter().filter(|t| t.decision.mode.tells());
+    Told::new(told.map(|t| (t.member, id_of(directory, t.member))))
 }
 
-/// The one member it is for, as the sender or the direct conversation says.
-fn recipient<'a>(
-    attention: Option<&Attention>,
-    offer: &Offer,
-    directory: &'a Directory,
-) -> Option<&'a str> {
-    let is_for =
-        |rule: Rule| matches!(rule, Rule::DirectMessage | Rule::Recipient | Rule::Delivered);
-    if is_for(offer.decision.rule) {
-        return Some(id_of(directory, offer.member));
-    }
+/// Whether it is for the one to whom it goes, as the sender or the direct conversation says.
+fn is_recipient(rule: Rule) -> bool {
+    matches!(rule, Rule::DirectMessage | Rule::Recipient | Rule::Delivered)
+}
+
+/// The one member whom the sender names as its recipient.
+fn named_recipient<'a>(attention: Option<&Attention>, directory: &'a Directory) -> Option<&'a str> {
     let told = attention.map_or(&[][..], |a| &a.told);
     told.iter().find(|t| t.decision.rule == Rule::Recipient).map(|t| id_of(directory, t.member))
 }

@@ -11,6 +11,7 @@ pub mod channel;
 pub mod content;
 pub mod deliver;
 pub mod shared;
+pub mod told;
 
 pub mod entry;
 pub mod files;

@@ -5,7 +5,7 @@
 //! The result can be read as [`super::deliver::Deliver`]; a test checks that.
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
-use chorus_core::model::ids::{Prefix, Uid};
+use chorus_core::model::ids::{MemberKey, Prefix, Uid};
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
@@ -13,11 +13,12 @@ use super::channel::ChannelDelivery;
 use super::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use super::deliver::Knock;
 use super::method;
+use super::told::Told;
 use crate::named::Named;
 use crate::webhook::McpServer;
 
 /// The part of an event that is the same for all receivers.
-#[derive(Clone, veil::Redact)]
+#[derive(veil::Redact)]
 pub struct DeliverShared<'a> {
     pub event: Uid,
     pub source: Source<'a>,
@@ -33,6 +34,9 @@ pub struct DeliverShared<'a> {
     /// Canonical JSON of an object, made by [`crate::canonical::metadata`] and inserted verbatim.
     #[redact(fixed = 3)]
     pub metadata: Option<&'a str>,
+    /// The id of the one member whom the sender names as its recipient.
+    pub recipient: Option<&'a str>,
+    pub told: Told,
 }
 
 /// A message's content in core's representation.
@@ -56,15 +60,19 @@ pub struct Shared {
     #[redact(fixed = 3)]
     body: String,
     intent: Intent,
+    /// As JSON.
+    recipient: Option<String>,
+    told: Told,
 }
 
 /// The part of an event that is for one receiver.
 #[derive(Clone, veil::Redact)]
 pub struct DeliverFor<'a> {
+    pub receiver: MemberKey,
     /// The receiver's member id.
     pub member: &'a str,
-    /// The recipient the sender named.
-    pub recipient: Option<&'a str>,
+    /// It is for the receiver, as the sender or the direct conversation says.
+    pub is_recipient: bool,
     pub directedness: Directedness,
     pub policy: Policy,
     #[redact(fixed = 3)]
@@ -75,9 +83,6 @@ pub struct DeliverFor<'a> {
     pub attempt: u16,
     pub turn: Option<TurnGrant<'a>>,
     pub channel: Option<&'a ChannelDelivery>,
-    /// Other recipients, and how many more there are.
-    pub audience: &'a [&'a str],
-    pub audience_more: usize,
     pub knock: Option<Knock<'a>>,
     /// Tools that another service sent with the message, and its description of its channel.
     pub mcp: &'a [McpServer],
@@ -107,10 +112,6 @@ struct Tail<'a> {
     reliability: Reliability<'a>,
     turn: Option<&'a TurnGrant<'a>>,
     channel: Option<&'a ChannelDelivery>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    audience: &'a [&'a str],
-    #[serde(skip_serializing_if = "crate::is_default")]
-    audience_more: usize,
     knock: Option<&'a Knock<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     mcp: &'a [McpServer],
@@ -144,7 +145,7 @@ struct Reliability<'a> {
 
 impl DeliverShared<'_> {
     /// Encodes the shared part, once for all receivers.
-    pub fn encode(&self) -> Shared {
+    pub fn encode(self) -> Shared {
         let event_id = self.event.show(Prefix::Event);
         let head = json(&Head {
             event_id: &event_id,
@@ -164,7 +165,9 @@ impl DeliverShared<'_> {
             body.push_str(metadata);
         }
         let mentions = json(self.mentions);
-        Shared { event_id, head: inner(&head).to_owned(), mentions, body, intent: self.intent }
+        let (intent, recipient, told) = (self.intent, self.recipient.map(json), self.told);
+        let head = inner(&head).to_owned();
+        Shared { event_id, head, mentions, body, intent, recipient, told }
     }
 }
 
@@ -185,43 +188,37 @@ impl Shared {
 
     /// The whole frame for one receiver: the request `chat/deliver` under the id of this attempt.
     pub fn frame(&self, to: &DeliverFor<'_>) -> String {
-        let mut out = String::with_capacity(self.len() + ROOM);
-        out.push_str(r#"{"jsonrpc":"2.0","id":""#);
+        let mut out = Vec::with_capacity(self.len() + ROOM);
         // The event's hexadecimal digits need no escape.
         let hex = self.event_id.trim_start_matches(Prefix::Event.as_str());
-        out.push_str(&format!("dlv_{hex}.{}", to.attempt));
-        out.push_str(r#"","method":""#);
-        out.push_str(method::DELIVER);
-        out.push_str(r#"","params":"#);
+        let id = format!("dlv_{hex}.{}", to.attempt);
+        push(&mut out, [r#"{"jsonrpc":"2.0","id":""#, &id, r#"","method":""#]);
+        push(&mut out, [method::DELIVER, r#"","params":"#]);
         self.write_params(&mut out, to);
-        out.push('}');
-        out
+        out.push(b'}');
+        String::from_utf8(out).unwrap_or_default()
     }
 
     /// Only the params, as `chat.claim` returns them in `event`.
     pub fn params(&self, to: &DeliverFor<'_>) -> String {
-        let mut out = String::with_capacity(self.len() + ROOM);
+        let mut out = Vec::with_capacity(self.len() + ROOM);
         self.write_params(&mut out, to);
-        out
+        String::from_utf8(out).unwrap_or_default()
     }
 
     /// The params, with the content only if the mode shows it.
-    fn write_params(&self, out: &mut String, to: &DeliverFor<'_>) {
-        out.push('{');
-        out.push_str(&self.head);
-        out.push_str(r#","target":{"mentions":"#);
-        out.push_str(&self.mentions);
-        if let Some(recipient) = to.recipient {
-            out.push_str(r#","recipient":"#);
-            out.push_str(&json(recipient));
+    fn write_params(&self, out: &mut Vec<u8>, to: &DeliverFor<'_>) {
+        push(out, ["{", &self.head, r#","target":{"mentions":"#, &self.mentions]);
+        match &self.recipient {
+            _ if to.is_recipient => push(out, [r#","recipient":"#, &json(to.member)]),
+            Some(recipient) => push(out, [r#","recipient":"#, recipient]),
+            None => {}
         }
-        out.push_str(r#","directedness":"#);
-        out.push_str(&json(&Named(to.directedness)));
-        out.push_str("},");
+        push(out, [r#","directedness":"#, &json(&Named(to.directedness)), "}"]);
         if to.mode.shows_content() {
-            out.push_str(&self.body);
-            out.push(',');
+            push(out, [",", &self.body]);
         }
+        self.told.write_others(out, to.receiver);
         let key = format!("{}:{}", self.event_id, to.member);
         let tail = Tail {
             attention: Attention {
@@ -235,16 +232,22 @@ impl Shared {
             reliability: Reliability { attempt: to.attempt, idempotency_key: &key },
             turn: to.turn.as_ref(),
             channel: to.channel,
-            audience: to.audience,
-            audience_more: to.audience_more,
             knock: to.knock.as_ref(),
             mcp: to.mcp,
             channel_context: to.channel_context,
         };
-        let tail = json_of(&tail, ROOM);
-        out.push_str(inner(&tail));
-        out.push('}');
+        let begins = out.len();
+        // Structs of strings and numbers cannot fail.
+        let _ = serde_json::to_writer(&mut *out, &tail);
+        // Its fields go on with those before, and its brace ends them all.
+        if let Some(brace) = out.get_mut(begins) {
+            *brace = b',';
+        }
     }
+}
+
+fn push<const N: usize>(out: &mut Vec<u8>, pieces: [&str; N]) {
+    pieces.iter().for_each(|piece| out.extend_from_slice(piece.as_bytes()));
 }
 
 /// The JSON-RPC id of one attempt to deliver: `dlv_<event hex>.<attempt>`.
@@ -272,15 +275,6 @@ fn inner(object: &str) -> &str {
 const ROOM: usize = 1_536;
 
 /// Serializes a value. Structs of strings and numbers cannot fail.
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    json_of(value, 128)
-}
-
-/// The same with room for so many bytes, for what would have to grow several times.
-fn json_of<T: Serialize + ?Sized>(value: &T, room: usize) -> String {
-    let mut json = Vec::with_capacity(room);
-    match serde_json::to_writer(&mut json, value) {
-        Ok(()) => String::from_utf8(json).unwrap_or_default(),
-        Err(_) => String::new(),
-    }
+pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

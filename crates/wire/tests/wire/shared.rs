@@ -2,19 +2,23 @@
 
 use chorus_core::model::attention::{Directedness, Intent, Mode, Policy, Priority};
 use chorus_core::model::conversation::ConversationKind;
-use chorus_core::model::ids::{Timestamp, Uid};
+use chorus_core::model::ids::{MemberKey, Timestamp, Uid};
 use chorus_core::model::member::MemberKind;
 use chorus_wire::attention::content::{Author, ConversationRef, Source, Timing, TurnGrant};
 use chorus_wire::attention::deliver::{Deliver, Knock};
 use chorus_wire::attention::shared::{
     Body, DeliverFor, DeliverShared, Shared, delivery_id, read_delivery_id,
 };
+use chorus_wire::attention::told::Told;
 use chorus_wire::jsonrpc::{Id, Incoming, params};
 use chorus_wire::part::Part;
 use proptest::prelude::*;
 use serde_json::Value;
 
 const EVENT: Uid = Uid(0x0199_aabb_0000_7000_8000_0000_0000_0001);
+
+const SCOUT: MemberKey = MemberKey(1);
+const OPS: MemberKey = MemberKey(2);
 
 fn shared(text: &str, title: &str, metadata: Option<&str>) -> Shared {
     DeliverShared {
@@ -43,14 +47,17 @@ fn shared(text: &str, title: &str, metadata: Option<&str>) -> Shared {
         replaces: None,
         in_reply_to: Some(Uid(7)),
         metadata,
+        recipient: None,
+        told: Told::new([(SCOUT, "scout"), (OPS, "ops")]),
     }
     .encode()
 }
 
 fn directed<'a>() -> DeliverFor<'a> {
     DeliverFor {
+        receiver: SCOUT,
         member: "scout",
-        recipient: None,
+        is_recipient: false,
         directedness: Directedness::ToMe,
         policy: Policy::MustRespond,
         reason: "mention",
@@ -60,10 +67,7 @@ fn directed<'a>() -> DeliverFor<'a> {
         attempt: 2,
         turn: Some(TurnGrant { token: "turn_x".into(), fence: 1, hop: 0 }),
         channel: None,
-        audience: &["ops"],
-        audience_more: 0,
         knock: None,
-
         mcp: &[],
         channel_context: None,
     }
@@ -77,8 +81,6 @@ fn knocked<'a>() -> DeliverFor<'a> {
         mode: Mode::Notify,
         deadline_ms: None,
         turn: None,
-        audience: &[],
-        audience_more: 0,
         knock: Some(Knock {
             from: "human:will".into(),
             place: "channel:deploys".into(),
@@ -88,7 +90,7 @@ fn knocked<'a>() -> DeliverFor<'a> {
             topic: "a question in a channel".into(),
             pull_with: "chat.read_thread".into(),
         }),
-        recipient: Some("scout"),
+        is_recipient: true,
         ..directed()
     }
 }
@@ -133,7 +135,7 @@ fn a_knock_contains_nothing_of_the_content() {
 #[test]
 fn frames_of_two_receivers_differ_only_in_their_own_parts() {
     let shared = shared("text", "title", None);
-    let other = DeliverFor { member: "ops", audience: &["scout"], ..directed() };
+    let other = DeliverFor { receiver: OPS, member: "ops", ..directed() };
     let (_, mut a) = read(&shared.frame(&directed()));
     let (_, b) = read(&shared.frame(&other));
     assert_ne!(a, b);
@@ -163,6 +165,8 @@ fn parts_are_inserted_verbatim() {
         replaces: Some(Uid(9)),
         in_reply_to: None,
         metadata: None,
+        recipient: None,
+        told: Told::default(),
     }
     .encode();
     let (_, deliver) = read(&shared.frame(&directed()));

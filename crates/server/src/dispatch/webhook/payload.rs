@@ -44,7 +44,8 @@ pub(super) fn encode(
     };
     let bearer = host.auth.write_bearer(callback, Turn::expiry(now, callback.turn.expires));
     let attention = event.attention.as_deref();
-    let (audience, audience_more) = frames::audience(attention, offer.member, &directory);
+    let told = frames::those_told(attention, &directory);
+    let (audience, audience_more) = told.others(offer.member);
     let channel = conversation.uid.show(Prefix::Conversation);
     let knock =
         (!decision.mode.shows_content()).then(|| frames::knock(entry, decision, &directory));
