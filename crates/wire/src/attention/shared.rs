@@ -275,6 +275,6 @@ fn inner(object: &str) -> &str {
 const ROOM: usize = 1_536;
 
 /// Serializes a value. Structs of strings and numbers cannot fail.
-pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> String {
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

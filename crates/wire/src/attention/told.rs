@@ -39,7 +39,8 @@ impl Told {
                     this.json.push(',');
                 }
                 let start = this.json.len();
-                this.json.push_str(&super::shared::json(id));
+                // A text is always JSON.
+                this.json.push_str(&serde_json::to_string(id).unwrap_or_default());
                 this.first.push(First { member, id: id.into(), at: start..this.json.len() });
             }
         }

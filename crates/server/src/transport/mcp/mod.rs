@@ -13,6 +13,7 @@ mod prompts;
 mod resources;
 mod server;
 mod sessions;
+mod under_way;
 mod within;
 
 use std::sync::{Arc, OnceLock};
@@ -101,7 +102,7 @@ struct Asking {
     session: Option<Arc<Notices>>,
     /// What a tool gave to a request without a session.
     given: Arc<OnceLock<Given>>,
-    /// Of a session's request, until its handler has ended, whether or not its client is there still.
+    /// Of a session's request, until its handler has ended. Its answer holds it too.
     _under_way: Option<Arc<UnderWay>>,
 }
 
@@ -245,7 +246,7 @@ async fn answer<S: ServerHandler>(
         within,
         session: notices,
         given: Arc::clone(&given),
-        _under_way: under_way,
+        _under_way: under_way.clone(),
     });
     mcp.sessions.make_room().await;
     // A session that is made or woken is made whole, also when its client goes away meanwhile: of half a one nobody would
@@ -272,6 +273,8 @@ async fn answer<S: ServerHandler>(
         response = in_our_shape(response, posted, is_json).await;
     } else if let Some(given) = given.get() {
         response = given::put_in(given, response).await?;
+    } else if let Some(id) = under_way.filter(|_| !says_json(response.headers())) {
+        response = response.map(|answer| under_way::until_over(answer, id));
     }
     count_refusal(&mut response);
     Ok(response)

@@ -411,3 +411,24 @@ async fn invalid_message_is_refused_in_the_format_of_each_transport() {
         assert_eq!(answer.refused(status), "VALIDATION_ERROR");
     }
 }
+
+// covers: THR-546
+#[tokio::test]
+async fn of_two_requests_with_one_id_at_the_same_time_each_is_answered_or_refused() {
+    let host = TestHost::open().await;
+    host.room(&["scout"]).await;
+    let token = host.token("scout").await;
+    let session = begun(&host, &token).await;
+    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    // The second often comes when the first is done and not yet sent.
+    for n in 0..300 {
+        let ask = async || {
+            let answer = raw(&host, &token, Some(&session), list.clone()).await;
+            (answer.status().as_u16(), answer.text().await.unwrap())
+        };
+        let (one, other) = tokio::join!(ask(), ask());
+        for (status, text) in [one, other] {
+            assert!(status == 400 || text.contains("\"result\""), "{n}: {status} {text:?}");
+        }
+    }
+}
