@@ -413,7 +413,7 @@ async fn invalid_message_is_refused_in_the_format_of_each_transport() {
 }
 
 // covers: THR-546
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_requests_with_one_id_at_the_same_time_each_is_answered_or_refused() {
     let host = TestHost::open().await;
     host.room(&["scout"]).await;
@@ -426,7 +426,9 @@ async fn of_two_requests_with_one_id_at_the_same_time_each_is_answered_or_refuse
             let answer = raw(&host, &token, Some(&session), list.clone()).await;
             (answer.status().as_u16(), answer.text().await.unwrap())
         };
-        let (one, other) = tokio::join!(ask(), ask());
+        let both = async { tokio::join!(ask(), ask()) };
+        let (one, other) =
+            tokio::time::timeout(std::time::Duration::from_secs(20), both).await.unwrap();
         for (status, text) in [one, other] {
             assert!(status == 400 || text.contains("\"result\""), "{n}: {status} {text:?}");
         }
