@@ -133,13 +133,14 @@ impl Queue {
         may
     }
 
+    /// Another may begin.
     pub(crate) fn end_sync(&self) {
         let mut state = lock(&self.state);
         state.syncing = false;
         self.rouse(state);
     }
 
-    /// No other begins.
+    /// It has failed, and no other begins.
     pub(crate) fn fail_sync(&self, why: String) {
         let mut state = lock(&self.state);
         state.syncing = false;

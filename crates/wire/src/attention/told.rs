@@ -4,8 +4,6 @@
 //! It is made once for an event. A list of everybody in every frame would make a message cost the
 //! square of its audience.
 
-use std::ops::Range;
-
 use chorus_core::model::ids::MemberKey;
 use chorus_core::model::limits::AUDIENCE_NAMED;
 
@@ -15,17 +13,14 @@ pub struct Told {
     /// All of them, sorted.
     members: Vec<MemberKey>,
     /// The first of them, one more than are named to anybody.
-    first: Vec<First>,
-    /// Their ids as JSON, with commas between.
-    json: String,
+    first: Vec<Recipient>,
 }
 
 #[derive(Debug)]
-struct First {
+struct Recipient {
     member: MemberKey,
     id: Box<str>,
-    /// Where it is in the JSON.
-    at: Range<usize>,
+    json: String,
 }
 
 impl Told {
@@ -35,13 +30,9 @@ impl Told {
         for (member, id) in told {
             this.members.push(member);
             if this.first.len() <= AUDIENCE_NAMED {
-                if !this.json.is_empty() {
-                    this.json.push(',');
-                }
-                let start = this.json.len();
                 // A text is always JSON.
-                this.json.push_str(&serde_json::to_string(id).unwrap_or_default());
-                this.first.push(First { member, id: id.into(), at: start..this.json.len() });
+                let json = serde_json::to_string(id).unwrap_or_default();
+                this.first.push(Recipient { member, id: id.into(), json });
             }
         }
         this.members.sort_unstable();
@@ -50,39 +41,30 @@ impl Told {
 
     /// The ids that a member is shown, and how many more there are.
     pub fn others(&self, of: MemberKey) -> (Vec<&str>, usize) {
-        let others = self.count_others(of);
-        let named = self.first.iter().filter(|first| first.member != of).take(AUDIENCE_NAMED);
-        let ids: Vec<&str> = named.map(|first| &*first.id).collect();
-        let more = others - ids.len();
+        let ids: Vec<&str> = self.named(of).map(|recipient| &*recipient.id).collect();
+        let more = self.count_others(of) - ids.len();
         (ids, more)
     }
 
     /// The same as fields of an object, each with a comma before it.
     pub(super) fn write_others(&self, out: &mut Vec<u8>, of: MemberKey) {
-        let others = self.count_others(of);
-        let shown = others.min(AUDIENCE_NAMED);
-        if shown == 0 {
-            return;
+        let mut shown = 0;
+        for recipient in self.named(of) {
+            out.extend_from_slice(if shown == 0 { br#","audience":["# } else { b"," });
+            out.extend_from_slice(recipient.json.as_bytes());
+            shown += 1;
         }
-        let own = self.first.iter().position(|first| first.member == of);
-        let own = own.filter(|own| *own <= shown);
-        let last = shown - usize::from(own.is_none());
-        let (before, after) = match own {
-            None => (0..self.first[last].at.end, 0..0),
-            Some(0) => (0..0, self.first[1].at.start..self.first[last].at.end),
-            Some(own) if own == last => (0..self.first[last - 1].at.end, 0..0),
-            // With the comma.
-            Some(own) => {
-                (0..self.first[own].at.start, self.first[own + 1].at.start..self.first[last].at.end)
-            }
-        };
-        out.extend_from_slice(br#","audience":["#);
-        out.extend_from_slice(&self.json.as_bytes()[before]);
-        out.extend_from_slice(&self.json.as_bytes()[after]);
-        out.push(b']');
-        if others > shown {
-            out.extend_from_slice(format!(r#","audienceMore":{}"#, others - shown).as_bytes());
+        if shown > 0 {
+            out.push(b']');
         }
+        let more = self.count_others(of) - shown;
+        if more > 0 {
+            out.extend_from_slice(format!(r#","audienceMore":{more}"#).as_bytes());
+        }
+    }
+
+    fn named(&self, to: MemberKey) -> impl Iterator<Item = &Recipient> {
+        self.first.iter().filter(move |recipient| recipient.member != to).take(AUDIENCE_NAMED)
     }
 
     fn count_others(&self, of: MemberKey) -> usize {

@@ -71,7 +71,8 @@ pub fn intent(text: &str, before: Option<Before>) -> Intent {
     read(text, before).intent
 }
 
-/// The same, and what else its words say. The text is read once for all of it.
+/// What the message wants, whether it answers the message that it is read against, and what else its
+/// words say. The text is read once for all of it.
 pub fn read(text: &str, before: Option<Before>) -> Read {
     let lower = Lower::of(text);
     let reading = lower.read(lexicon::is_word);
@@ -81,6 +82,7 @@ pub fn read(text: &str, before: Option<Before>) -> Read {
     Read { intent, answers, urgent, leave }
 }
 
+/// What it wants, and how it answers the message that it is read against.
 fn wanted(
     lower: &Lower,
     reading: &Reading<'_>,
