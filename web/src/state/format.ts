@@ -52,6 +52,16 @@ export function bytes(count: number): string {
   return `${(count / 1_000_000).toFixed(1)} MB`;
 }
 
+/** The beginning of a text, on one line: cut between words, and seen to be cut. */
+export function excerpt(text: string, most: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most + 1);
+  const space = cut.lastIndexOf(' ');
+  const kept = space > most / 2 ? cut.slice(0, space) : [...line.slice(0, most)].slice(0, -1).join('');
+  return `${kept.replace(/[\s.,;:]+$/, '')} …`;
+}
+
 const HIDDEN = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** A name in which what would hide or turn its letters is seen. */

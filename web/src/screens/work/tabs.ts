@@ -3,48 +3,12 @@ import { api } from '../../api/client';
 import type { components } from '../../../types/schema';
 import { app } from '../../state/app.svelte';
 import { hiring } from '../hire/hiring.svelte';
-import { clock, day, plain, span, visible } from '../../state/format';
+import { plain, span, visible } from '../../state/format';
+import { member, place, tab, when, type Tab } from './tab';
+import { THREADS } from './threads';
 
 type Schemas = components['schemas'];
 
-export interface Column<T> {
-  title: string;
-  of: (row: T) => string;
-  isNumber?: boolean;
-}
-
-/** What can be done about a row. */
-export interface Act<T> {
-  title: string;
-  /** Whether it can be done about this one; always by default. */
-  when?: (row: T) => boolean;
-  /** Nothing where the person has thought better of it. */
-  run: (row: T) => Promise<unknown> | undefined;
-  done: string;
-}
-
-export interface Tab<T = never> {
-  id: string;
-  title: string;
-  /** Its list is refused to others. */
-  isForOperators?: boolean;
-  acts?: Act<T>[];
-  about: string;
-  /** What is said where the list is empty, and the command that changes that. */
-  none: string;
-  how?: { command: string; does: string };
-  columns: Column<T>[];
-  /** Rows that are history: shown only when asked for, and last. */
-  past?: { title: string; is: (row: T) => boolean };
-  load: () => Promise<T[]>;
-}
-
-function tab<T>(given: Tab<T>): Tab {
-  return given as unknown as Tab;
-}
-
-const when = (time: string | null | undefined) => (time ? `${day(time)}, ${clock(time)}` : '');
-const member = (id: string | null | undefined) => (id ? `@${app.people.handle(id)}` : '');
 const DAY_MS = 86_400_000;
 const AUDIT = { page: 1_000, shown: 500 };
 
@@ -59,10 +23,6 @@ async function auditOf(since: string): Promise<Schemas['AuditEntry'][]> {
   return shown.toReversed();
 }
 
-const place = (id: string) => {
-  const channel = app.channels.get(id);
-  return channel ? `#${visible(app.channels.title(channel))}` : id;
-};
 const credits = (amount: number) => amount.toFixed(2);
 /** Of each channel, one after the other: a host is not asked a hundred things at once. */
 async function ofEachChannel<T>(path: (id: string) => string, read: (answer: never) => T[]): Promise<(T & { channel: string })[]> {
@@ -74,27 +34,8 @@ async function ofEachChannel<T>(path: (id: string) => string, read: (answer: nev
   return all;
 }
 
-const ORDER = ['blocked', 'active', 'resolved', 'closed'];
-
 export const TABS: Tab[] = [
-  tab<Schemas['Thread']>({
-    id: 'threads',
-    title: 'Threads',
-    about: 'Threads by the state of their work: the blocked first.',
-    none: 'No thread has begun.',
-    columns: [
-      { title: 'State', of: (t) => plain(t.work?.status ?? t.status) },
-      { title: 'Thread', of: (t) => visible(t.title) },
-      { title: 'Owner', of: (t) => member(t.owner) },
-      { title: 'Where', of: (t) => place(t.conversation) },
-      { title: 'Progress', of: (t) => t.work?.progress?.map((p) => `${p.text}${p.percent == null ? '' : ` (${p.percent} %)`}`).join('; ') ?? '' },
-      { title: 'Changed', of: (t) => when(t.updated_at) },
-    ],
-    load: async () => {
-      const { threads } = await api.get<{ threads: Schemas['Thread'][] }>('/v1/threads');
-      return threads.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.updated_at.localeCompare(a.updated_at));
-    },
-  }),
+  THREADS,
   tab<Schemas['Schedule'] & { channel: string }>({
     id: 'schedules',
     title: 'Schedules',
