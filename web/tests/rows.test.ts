@@ -52,6 +52,32 @@ describe('rows', () => {
     expect(rows.all[0]!.told?.[0]?.member).toBe('scout');
   });
 
+  it('say who was told of the newest version', () => {
+    const told = (member: string) => ({ told: [{ member }] as never });
+    const log = [event(1, 'message_posted', told('bob')), event(2, 'message_edited', told('scout'), 1), event(3, 'message_edited', {}, 1), event(4, 'reaction_set', {}, 1)];
+    // The host gives an entry with the message as it is now, also that of the post.
+    const now = log.map((one) => ({ ...one, message: log[2]!.message }));
+    for (const order of [[0, 1, 2, 3], [2, 3, 0, 1], [3, 2, 1, 0], [0, 2, 1, 0]]) {
+      const rows = new Rows();
+      for (const at of order) rows.take([now[at]!]);
+      expect(rows.all[0]).toMatchObject({ told: [], decided: 'evt_3' });
+    }
+    const rows = new Rows();
+    rows.take(log.slice(0, 1));
+    expect(rows.all[0]).toMatchObject({ told: [{ member: 'bob' }], decided: 'evt_1' });
+    rows.take(log.slice(0, 2));
+    expect(rows.all[0]).toMatchObject({ told: [{ member: 'scout' }], decided: 'evt_2' });
+  });
+
+  it('do not say who was told of a version that has been edited since', () => {
+    const rows = new Rows();
+    const { message } = event(2, 'message_edited', {}, 1);
+    rows.take([event(1, 'message_posted', { message, told: [{ member: 'bob' }] as never })]);
+    expect(rows.all[0]!.told).toBeUndefined();
+    rows.takeDecision('evt_1', { event_id: 'evt_2', seq: 2, told: [{ member: 'scout' }] as never });
+    expect(rows.all[0]).toMatchObject({ told: [{ member: 'scout' }], decided: 'evt_2' });
+  });
+
   it('do not show an edit of what is not loaded', () => {
     const rows = new Rows();
     expect(rows.take([event(9, 'message_edited', {}, 2)])).toBe(false);

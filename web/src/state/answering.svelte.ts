@@ -2,6 +2,7 @@
 import { api } from '../api/client';
 import type { Why } from '../api/types';
 import type { Conversation } from './conversation.svelte';
+import type { Row } from './rows';
 
 /** So many of the newest messages for which somebody was woken are looked at. */
 const LOOKED_AT = 8;
@@ -39,16 +40,15 @@ export class Answering {
     if (conversation === undefined) return;
     // Nothing is wrong with looking at one of them again.
     if (this.over.size > MOST_OVER) this.over.clear();
-    const events = conversation.rows
-      .filter((row) => (row.told?.length ?? 0) > 0 && !this.over.has(row.event))
-      .slice(-LOOKED_AT)
-      .map((row) => row.event);
-    const found = await Promise.all(events.map((event) => this.look(event)));
+    const rows = conversation.rows
+      .filter((row) => (row.told?.length ?? 0) > 0 && !this.over.has(row.decided))
+      .slice(-LOOKED_AT);
+    const found = await Promise.all(rows.map((row) => this.look(row)));
     if (this.shown === conversation) this.byEvent = Object.fromEntries(found);
   }
 
-  private async look(event: string): Promise<[string, Answer[]]> {
-    const why = await api.get<Why>(`/v1/events/${event}/attention`);
+  private async look({ event, decided }: Row): Promise<[string, Answer[]]> {
+    const why = await api.get<Why>(`/v1/events/${decided}/attention`);
     const open = why.told.flatMap(({ member, policy, receipt }): Answer[] => {
       if (!receipt || receipt.state === 'settled' || receipt.state === 'dead') return [];
       const isWorking = receipt.state === 'accepted';
@@ -60,8 +60,9 @@ export class Answering {
       return isFailed ? [{ member, note: receipt?.note ?? '' }] : [];
     });
     if (failures.length > 0) this.failed[event] = failures;
+    else delete this.failed[event];
     const isOver = why.told.every(({ receipt }) => receipt?.state === 'settled' || receipt?.state === 'dead');
-    if (isOver) this.over.add(event);
+    if (isOver) this.over.add(decided);
     return [event, open];
   }
 }

@@ -2,6 +2,7 @@
  *  ends with the newest entry, unless the person has gone far back; then it follows the reading. */
 import { api } from '../api/client';
 import type { LogEvent, Message } from '../api/types';
+import { decisionsOn } from './decisions';
 import { isAboutThreads, Rows, type Row } from './rows';
 import { Threads } from './threads.svelte';
 
@@ -274,6 +275,12 @@ export class Conversation {
   takeMessage(message: Message, told?: Row['told']): void {
     if (!this.isHere(message)) return;
     this.log.takeMessage(message, told);
+    this.rows = this.log.all;
+  }
+
+  /** Asks what was decided on the newest edit of a message, where its entry is not loaded. */
+  async decide(event: string): Promise<void> {
+    this.log.takeDecision(event, (await decisionsOn(event)).now);
     this.rows = this.log.all;
   }
 

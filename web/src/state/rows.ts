@@ -6,8 +6,17 @@ export interface Row {
   event: string;
   seq: number;
   message: Message;
-  /** Who was told of it; unknown for a row that came without its entry. */
+  /** Who was told of its newest version; unknown while the entry of that is not here. */
   told: Told[] | undefined;
+  /** The event by which its newest version was decided on: its own, or that of an edit. */
+  decided: string;
+}
+
+/** What the host decided on a version of a message. */
+interface Decision {
+  event_id: string;
+  seq: number;
+  told: Told[];
 }
 
 const ABOUT_MESSAGES = /^(message_|reaction_)/;
@@ -20,6 +29,8 @@ export function isAboutThreads(event: LogEvent): boolean {
 /** Rows by seq, each event once. */
 export class Rows {
   private readonly byEvent = new Map<string, Row>();
+  /** The newest edit of each message of which one was seen, also of a message that is not here yet. */
+  private readonly edits = new Map<string, Decision>();
   private sorted: Row[] = [];
 
   get all(): readonly Row[] {
@@ -41,7 +52,16 @@ export class Rows {
   /** Takes a message in that came without its entry. */
   takeMessage(message: Message, told?: Told[]): void {
     const before = this.byEvent.get(message.event_id);
-    this.put({ event: message.event_id, seq: message.seq, message, told: told ?? before?.told });
+    this.put(this.row(message, told ?? before?.told));
+    this.sort();
+  }
+
+  /** Takes in what was decided on an edit whose entry is not here. */
+  takeDecision(about: string, decision: Decision): void {
+    this.edited(about, decision);
+    const row = this.byEvent.get(about);
+    if (row === undefined) return;
+    this.put(this.row(row.message, row.told));
     this.sort();
   }
 
@@ -75,12 +95,25 @@ export class Rows {
     if (event.type === 'message_posted') {
       // An entry that is read again may be older than what an edit has made of it since.
       const newest = before !== undefined && isNewer(before.message, message) ? before.message : message;
-      this.put({ event: message.event_id, seq: message.seq, message: newest, told: event.told ?? before?.told });
+      this.put(this.row(newest, event.told ?? before?.told));
       return true;
     }
+    if (event.type === 'message_edited') this.edited(message.event_id, { event_id: event.event_id, seq: event.seq, told: event.told ?? [] });
     if (before === undefined) return false;
-    this.put({ ...before, message });
+    this.put(this.row(message, before.told));
     return true;
+  }
+
+  private edited(about: string, decision: Decision): void {
+    if ((this.edits.get(about)?.seq ?? 0) <= decision.seq) this.edits.set(about, decision);
+  }
+
+  /** A row with the decision on its newest version; `told` is of the first. */
+  private row(message: Message, told: Told[] | undefined): Row {
+    const { event_id: event, seq } = message;
+    const edit = this.edits.get(event);
+    if (edit !== undefined) return { event, seq, message, told: edit.told, decided: edit.event_id };
+    return { event, seq, message, told: isEdited(message) ? undefined : told, decided: event };
   }
 
   private put(row: Row): void {
@@ -103,6 +136,10 @@ export class Rows {
       }
     }
   }
+}
+
+function isEdited(message: Message): boolean {
+  return Boolean(message.edited_at) && !message.deleted_at && !message.erased;
 }
 
 function isNewer(a: Message, b: Message): boolean {
