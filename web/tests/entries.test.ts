@@ -14,7 +14,7 @@ const MARCH = 2;
 const at = (day: number, hour: number, minute = 0, month = OCTOBER) => new Date(2026, month, day, hour, minute).toISOString();
 
 const marks = (rows: Row[], unreadAfter = 0, hasDays = true) =>
-  new Entries().of(rows, [], unreadAfter, hasDays).map((one) => {
+  new Entries().of(rows, [], { unreadAfter, hasDays, me: 'ann' }).map((one) => {
     if ('pending' in one) return 'pending';
     return `${one.isFirstOfDay ? 'day ' : ''}${one.isFirstUnread ? 'new ' : ''}${one.goesOn ? 'on' : 'head'}`;
   });
@@ -38,11 +38,17 @@ describe('entries', () => {
     expect(marks(rows, 2)).toEqual(['day head', 'on', 'new head', 'on']);
   });
 
+  it('mark nothing of the person who reads as new', () => {
+    const rows = [row(1, at(1, 9)), row(2, at(1, 9)), row(3, at(1, 9), 'ann'), row(4, at(1, 9))];
+    expect(marks(rows, 2)).toEqual(['day head', 'on', 'head', 'new head']);
+    expect(marks(rows.slice(0, 3), 2)).toEqual(['day head', 'on', 'head']);
+  });
+
   it('are kept while they are shown alike', () => {
     const entries = new Entries();
     const rows = [row(2, at(1, 9)), row(3, at(1, 9))];
-    const first = entries.of(rows, [], 0, true);
-    const second = entries.of([row(1, at(1, 9)), ...rows], [], 0, true);
+    const first = entries.of(rows, [], { unreadAfter: 0, hasDays: true, me: 'ann' });
+    const second = entries.of([row(1, at(1, 9)), ...rows], [], { unreadAfter: 0, hasDays: true, me: 'ann' });
     expect(second[2]).toBe(first[1]);
     expect(second[1]).not.toBe(first[0]);
   });

@@ -22,7 +22,8 @@ const SHORT_DAY_MS = 23 * 3_600_000;
 export class Entries {
   private readonly known = new WeakMap<Row, RowEntry>();
 
-  of(rows: readonly Row[], pending: readonly Pending[], unreadAfter: number, hasDays: boolean): Entry[] {
+  /** What is new is what others said after `unreadAfter`, if anything was read before. */
+  of(rows: readonly Row[], pending: readonly Pending[], { unreadAfter, hasDays, me }: { unreadAfter: number; hasDays: boolean; me: string }): Entry[] {
     const all: Entry[] = [];
     let before: Row | undefined;
     let atBefore = 0;
@@ -34,7 +35,7 @@ export class Entries {
       const start: number = mayBeOther ? midnight(at) : begun;
       const isFirstOfDay = hasDays && (before === undefined || start !== begun);
       begun = start;
-      const isFirstUnread: boolean = !hasUnread && unreadAfter > 0 && row.seq > unreadAfter && before !== undefined;
+      const isFirstUnread: boolean = !hasUnread && unreadAfter > 0 && row.seq > unreadAfter && row.message.author.id !== me && before !== undefined;
       hasUnread ||= isFirstUnread;
       const goesOn =
         before !== undefined &&
