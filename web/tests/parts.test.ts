@@ -4,7 +4,7 @@ import { waitAfter } from '../src/api/live';
 import { isPlain, linkOf, mayBeTall, tokensOf, withMentions } from '../src/parts/markdown';
 import { difference } from '../src/state/difference';
 import { nameIn } from '../src/api/assets';
-import { span, visible } from '../src/state/format';
+import { clock, excerpt, shortClock, span, visible } from '../src/state/format';
 import { read, write } from '../src/state/places';
 
 describe('server-sent events', () => {
@@ -71,6 +71,26 @@ describe('markdown', () => {
   it('finds mentions, and no addresses of mail', () => {
     const found = withMentions('@scout and mail@host, (@élise)').filter((piece) => piece.isMention);
     expect(found.map((piece) => piece.text)).toEqual(['@scout', '@élise']);
+  });
+});
+
+describe('the beginning of a text', () => {
+  it('ends between words, and is seen to end', () => {
+    expect(excerpt('short', 10)).toBe('short');
+    expect(excerpt('two\nlines  of it', 20)).toBe('two lines of it');
+    expect(excerpt('ten chars, and more', 10)).toBe('ten chars …');
+    expect(excerpt('ten charse and more', 10)).toBe('ten charse …');
+    expect(excerpt('a word that breaks', 9)).toBe('a word …');
+    expect(excerpt('withoutanyspaceatall', 10)).toBe('withoutan …');
+    expect(excerpt('👍👍👍', 3)).toBe('👍 …');
+  });
+});
+
+describe('times', () => {
+  it('are short without AM or PM', () => {
+    const short = shortClock('2026-06-02T19:10:00.000Z');
+    expect(short).toMatch(/^\d{1,2}\W\d\d$/);
+    expect(clock('2026-06-02T19:10:00.000Z').startsWith(short)).toBe(true);
   });
 });
 

@@ -15,6 +15,8 @@ import { Toasts } from './toasts.svelte';
 import { Waiting } from './waiting.svelte';
 
 const FRAME_MS = 16;
+/** Entries after which a member may be called otherwise in a conversation. */
+const ABOUT_SEATS = new Set(['settings_changed', 'member_joined', 'member_left']);
 
 export type Status = 'starting' | 'ready' | 'signed-out' | 'failed';
 
@@ -94,10 +96,16 @@ class App {
     for (const [id, head] of Object.entries(heads)) {
       if (head <= (this.channels.heads[id] ?? 0)) continue;
       this.channels.heads[id] = head;
+      this.namesOf(id);
       if (this.channels.get(id) !== undefined) void this.channels.count(id).catch(() => undefined);
     }
     this.changed(['members', 'channels', 'agents', 'approvals', 'deliveries']);
     await this.outbox.flush();
+  }
+
+  /** Names in a conversation are looked up again, if they were looked up. */
+  private namesOf(id: string): void {
+    if (this.people.hasSeats(id)) this.soon(`names ${id}`, () => this.people.loadSeats(id));
   }
 
   /** What comes within a frame is shown together. */
@@ -114,6 +122,7 @@ class App {
 
   private one(event: LogEvent): void {
     this.channels.take(event);
+    if (ABOUT_SEATS.has(event.type)) this.namesOf(event.conversation);
     const conversation = this.conversations.get(event.conversation);
     if (event.type !== 'message_posted' || !event.message) return;
     if (event.actor.id === this.me) {
@@ -204,7 +213,7 @@ class App {
     );
     const previewed = this.previewed.get(pending.key);
     this.previewed.delete(pending.key);
-    const changed = previewed && difference(previewed, posted.told, (id) => this.people.name(id));
+    const changed = previewed && difference(previewed, posted.told, (id) => this.people.name(id, posted.conversation));
     if (changed !== undefined) this.toasts.say(changed);
     // A hint may have come before it was known here who is told.
     this.soon('answering', () => this.answering.load());

@@ -11,6 +11,12 @@ export function clock(time: string): string {
   return CLOCK.format(Date.parse(time));
 }
 
+/** Without AM or PM, for where it has little room. */
+export function shortClock(time: string): string {
+  const parts = CLOCK.formatToParts(Date.parse(time)).filter((part) => part.type !== 'dayPeriod');
+  return parts.map((part) => part.value).join('').trim();
+}
+
 export function seconds(time: string): string {
   return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 }
