@@ -304,6 +304,18 @@ const cases = {
     await page.keyboard.press('Escape');
     await page.keyboard.press('k');
     await page.waitForFunction(() => document.activeElement?.classList.contains('message'));
+    // The newest is the first, also where another was selected elsewhere.
+    await say(page, 'two');
+    await page.locator('.message:not(.pending)', { hasText: 'two' }).waitFor();
+    const focused = (text) => page.waitForFunction((text) => document.activeElement?.matches('.message') && document.activeElement.innerText.includes(text), text);
+    await page.reload();
+    await page.locator('.message', { hasText: 'two' }).waitFor();
+    await page.keyboard.press('k');
+    await focused('two');
+    await page.keyboard.press('k');
+    await focused('one');
+    // No line above what one has said oneself.
+    assert.equal(await page.locator('.rule.new').count(), 0);
   },
 
   // Attached, seen under their names, and saved under them.
@@ -311,14 +323,21 @@ const cases = {
     const page = await signIn();
     await page.locator('.channels a', { hasText: 'ops' }).click();
     const text = (name, body) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(body) });
-    await page.locator('.uploads input[type=file]').setInputFiles([text('bär (1).txt', 'a'), text('empty.txt', ''), text('plan.html', '<b>x</b>')]);
+    await page.locator('.uploads input[type=file]').setInputFiles([text('bär (1).txt', 'a'), text('empty.txt', ''), text('plan.html', '<b>x</b>'), text(`${'long_'.repeat(40)}.txt`, 'b')]);
     await page.locator('.uploads .chip.problem', { hasText: 'empty.txt' }).waitFor();
     await page.fill('#composer', 'three files');
+    // A long name makes nothing wider than a phone.
+    const widest = (what) => page.locator(what).evaluateAll((all) => Math.max(...all.map((one) => one.getBoundingClientRect().right)));
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.ok((await widest('.uploads .chip')) <= 390);
     // What could not be uploaded is not left out silently.
     assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
     await page.getByRole('button', { name: 'Leave out empty.txt' }).click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const said = page.locator('.message:not(.pending)', { hasText: 'three files' });
+    await said.locator('.file').nth(2).waitFor();
+    assert.ok((await widest('.message .file')) <= 390);
+    await page.setViewportSize({ width: 1280, height: 800 });
     for (const name of ['bär (1).txt', 'plan.html']) {
       const saved = page.waitForEvent('download');
       await said.getByRole('button', { name: new RegExp(name.replaceAll(/[().]/g, '\\$&')) }).click();
@@ -398,9 +417,21 @@ const cases = {
     const mine = page.locator('.message:not(.pending)', { hasText: 'mine, with a typo' });
     await mine.waitFor();
     await page.press('#composer', 'ArrowUp');
-    await page.locator('.message textarea').fill('mine, without');
+    // The text that is edited has the focus, and afterwards its message has.
+    await page.waitForFunction(() => document.activeElement?.matches('.message textarea'));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('mine, without, @runaway?');
     await page.keyboard.press('Enter');
-    await page.locator('.message', { hasText: 'mine, without' }).waitFor();
+    const changed = page.locator('.message', { hasText: 'mine, without' });
+    await changed.waitFor();
+    await page.waitForFunction(() => document.activeElement?.matches('.message.selected'));
+    // An edit is decided on anew: that is what is shown, and what there are reasons for.
+    await changed.locator('.told', { hasText: 'runaway' }).waitFor();
+    await page.reload();
+    await changed.locator('.told', { hasText: 'runaway' }).click();
+    const why = page.getByRole('complementary', { name: 'Why' });
+    await why.locator('.told-one', { hasText: 'runaway' }).getByText('mention').waitFor();
+    await why.getByText(/As it was first said, .*it woke nobody/).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.getByRole('textbox', { name: /Words/ }).fill('without');

@@ -50,6 +50,11 @@ class App {
     return this.who?.role === 'operator';
   }
 
+  /** May change what belongs to others: channels, who is in them, and agents. */
+  get governs(): boolean {
+    return this.isOperator || this.who?.role === 'orchestrator';
+  }
+
   async start(): Promise<void> {
     try {
       this.who = await api.get<Whoami>('/v1/whoami');

@@ -7,12 +7,20 @@ export interface Toast {
 
 export class Toasts {
   all: Toast[] = $state([]);
+  /** The modal dialogs that are open, the innermost last. */
+  dialogs: symbol[] = $state.raw([]);
   private next = 1;
 
   say(text: string, isProblem = false): void {
     const id = this.next++;
     this.all.push({ id, text, isProblem });
     setTimeout(() => this.drop(id), isProblem ? 8_000 : 4_000);
+  }
+
+  /** A dialog is open; gives what says that it has closed. */
+  within(dialog: symbol): () => void {
+    this.dialogs = [...this.dialogs, dialog];
+    return () => (this.dialogs = this.dialogs.filter((one) => one !== dialog));
   }
 
   drop(id: number): void {
