@@ -517,7 +517,11 @@ const cases = {
     };
     /** Who was told of a message, with what each owed and what came of it, as its reasons say. */
     const reasons = async (text) => {
-      await (await find(text)).click();
+      // While rows are measured the list moves, also between a press and its release.
+      for (let tries = 0; tries < 10; tries += 1) {
+        await (await find(text)).click();
+        if (await message(text).and(page.locator('.selected')).count()) break;
+      }
       await page.keyboard.press('w');
       await why.getByText('Who was told').waitFor();
       const told = await why.locator('.told-one').allInnerTexts();
