@@ -328,6 +328,8 @@ pub const JOB_SEND_LEASE_MS: i64 = 40_000;
 pub const JOB_RETRY_MS: i64 = 1_000;
 /// The longest wait between two posts.
 pub const JOB_RETRY_MOST_MS: i64 = 5 * 60_000;
+/// How long a job whose time is over waits at a time for an answer that came before to be taken.
+pub const JOB_ANSWER_MS: i64 = 1_000;
 /// Posts of one result to a hirer's callback.
 pub const JOB_NOTICES: u16 = 12;
 /// Jobs under way that one owner has asked for.

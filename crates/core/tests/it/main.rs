@@ -6,6 +6,7 @@
 
 mod boxed;
 mod house;
+mod jobs;
 mod log;
 mod market;
 mod market_random;

@@ -198,7 +198,7 @@ fn commands(house: &House, dice: &mut Dice) -> Vec<Boxed> {
         boxed(registry::Register { asked: registration, owner: (dice.below(4) == 0).then(|| name.as_str().into()) }),
         boxed(registry::Unregister { agent }),
         boxed(registry::Heartbeat { agent: on.then_some(agent) }),
-        boxed(registry::ChallengeEndpoint { agent, answered: on }),
+        boxed(registry::ChallengeEndpoint { agent, answered: on.then(|| "https://another.example".into()) }),
         boxed(request),
         boxed(jobs::Deliver { job, agent, result, next: None }),
         boxed(jobs::ReportProgress { job, agent, note: text.clone() }),

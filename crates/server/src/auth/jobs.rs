@@ -30,23 +30,30 @@ struct Payload<'a, T> {
 impl Auth {
     /// The token with which the result of a job is delivered.
     pub(crate) fn write_job_token(&self, job: Uid) -> String {
-        self.write_token(b"job", job, Timestamp::default())
+        self.write_token("job", job, Timestamp::default())
     }
 
     pub(crate) fn is_job_token(&self, token: &str, job: Uid) -> bool {
-        self.reads_token(token, b"job", job).is_some()
+        self.reads_token(token, "job", job).is_some()
     }
 
-    /// The token with which an agent answers a challenge of its endpoint.
-    pub(crate) fn write_challenge(&self, agent: Uid, now: Timestamp) -> String {
-        self.write_token(b"challenge", agent, now.plus(CHALLENGE_MS))
+    /// The token with which an agent answers a challenge of this endpoint.
+    pub(crate) fn write_challenge(&self, agent: Uid, endpoint: &str, now: Timestamp) -> String {
+        self.write_token(&format!("challenge {endpoint} "), agent, now.plus(CHALLENGE_MS))
     }
 
-    pub(crate) fn is_challenge(&self, token: &str, agent: Uid, now: Timestamp) -> bool {
-        self.reads_token(token, b"challenge", agent).is_some_and(|until| until > now)
+    pub(crate) fn is_challenge(
+        &self,
+        token: &str,
+        agent: Uid,
+        endpoint: &str,
+        now: Timestamp,
+    ) -> bool {
+        let until = self.reads_token(token, &format!("challenge {endpoint} "), agent);
+        until.is_some_and(|until| until > now)
     }
 
-    fn write_token(&self, purpose: &[u8], of: Uid, until: Timestamp) -> String {
+    fn write_token(&self, purpose: &str, of: Uid, until: Timestamp) -> String {
         let until = until.0.to_be_bytes();
         let mac = self.mac(purpose, of, until).finalize().into_bytes();
         let mut bytes = until.to_vec();
@@ -54,7 +61,7 @@ impl Auth {
         format!("{PREFIX}{}", BASE64.encode(bytes))
     }
 
-    fn reads_token(&self, token: &str, purpose: &[u8], of: Uid) -> Option<Timestamp> {
+    fn reads_token(&self, token: &str, purpose: &str, of: Uid) -> Option<Timestamp> {
         let bytes = BASE64.decode(token.strip_prefix(PREFIX)?).ok()?;
         let (until, tag) = bytes.split_first_chunk::<8>()?;
         self.mac(purpose, of, *until).verify_slice(tag).ok()?;
@@ -62,12 +69,12 @@ impl Auth {
     }
 
     /// With words of its own before it, so that no other token of this key is one of these.
-    fn mac(&self, purpose: &[u8], of: Uid, until: [u8; 8]) -> Hmac<Sha256> {
+    fn mac(&self, purpose: &str, of: Uid, until: [u8; 8]) -> Hmac<Sha256> {
         #[allow(clippy::expect_used, reason = "HMAC takes a key of any length")]
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.keys.load().turn).expect("HMAC takes any key");
         mac.update(b"registry ");
-        mac.update(purpose);
+        mac.update(purpose.as_bytes());
         mac.update(&self.workspace.0.to_be_bytes());
         mac.update(&of.0.to_be_bytes());
         mac.update(&until);

@@ -200,7 +200,7 @@ impl Handles {
         }
         // Together, so that one commit notes them all.
         let asked = due.into_iter().map(|listing| {
-            let asked = ChallengeEndpoint { agent: listing.agent, answered: false };
+            let asked = ChallengeEndpoint { agent: listing.agent, answered: None };
             self.commands.submit(By::host(), asked)
         });
         for noted in futures_util::future::join_all(asked).await {
@@ -217,7 +217,7 @@ impl Handles {
         let now = self.clock.now();
         let Ok(job) = self.id_generator.uid(now) else { return };
         let agent = listing.agent.show(Prefix::Uuid);
-        let token = self.auth.write_challenge(listing.agent, now);
+        let token = self.auth.write_challenge(listing.agent, endpoint, now);
         let Ok(input_data) = RawValue::from_string("{}".to_owned()) else { return };
         let delivery = JobDelivery {
             job_id: job.show(Prefix::Uuid),

@@ -38,6 +38,10 @@ impl Command for Cancel {
             let why = "the job has its result, which is to be accepted or refused";
             return Err(Refusal::new(Code::Conflict, why).into());
         }
+        if run.answered_at(&job)?.is_some() {
+            let why = "the agent has answered, and its answer is taken for the result";
+            return Err(Refusal::new(Code::Conflict, why).into());
+        }
         run.end_job((*job).clone(), Outcome::Cancelled)
     }
 }

@@ -18,16 +18,22 @@ impl Context<'_> {
         let mut due: BTreeSet<Uid> = stored.into_iter().collect();
         let recent = self.ws.changes.jobs.values();
         due.extend(recent.filter(|job| job.due().is_some_and(|due| due <= now)).map(|j| j.uid));
+        let mut put_off = None;
         for uid in due {
             let job = self.maybe_job(uid)?;
             // An earlier command of the batch may have put it off.
-            if let Some(job) = job.filter(|job| job.due().is_some_and(|due| due <= now)) {
+            let Some(job) = job.filter(|job| job.due().is_some_and(|due| due <= now)) else {
+                continue;
+            };
+            if self.was_answered_in_time(&job)? {
+                put_off = Some(now.plus(limits::JOB_ANSWER_MS));
+            } else {
                 self.fire_job((*job).clone())?;
             }
         }
         let recent = self.ws.changes.jobs.values().filter_map(|job| job.due());
         let mut next = recent.min();
-        next = next.into_iter().chain(self.facts.next_due_job(now)?).min();
+        next = next.into_iter().chain(put_off).chain(self.facts.next_due_job(now)?).min();
         if has_more {
             next = Some(now);
         }
@@ -53,6 +59,14 @@ impl Context<'_> {
         let open = self.room(at.conversation).open().get(&at.seq);
         let mine = open.and_then(|open| open.delivery(member));
         Ok(mine.is_none_or(|mine| !mine.is_open() || mine.state.is_running()))
+    }
+
+    /// Whether its time is over and its agent has answered in time: then the host is about to take
+    /// the answer for the result.
+    fn was_answered_in_time(&mut self, job: &Job) -> Result<bool> {
+        let waits = matches!(job.state, JobState::Open | JobState::Funded);
+        let is_over = waits && self.now >= job.deadline_at;
+        Ok(is_over && self.answered_at(job)?.is_some_and(|at| at <= job.deadline_at))
     }
 
     fn fire_job(&mut self, mut job: Job) -> Result<()> {

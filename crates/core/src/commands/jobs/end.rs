@@ -21,6 +21,11 @@ impl Context<'_> {
     /// Ends a job. What a direct job paid is in it already.
     pub(crate) fn end_job(&mut self, mut job: Job, outcome: Outcome) -> Result<Arc<Job>> {
         let held = job.held;
+        // Whoever owns the agent now is paid.
+        if let Some(listing) = self.maybe_listing(job.agent)? {
+            job.agent_owner = self.owner_of_listing(&listing);
+            self.open_account(&job.agent_owner)?;
+        }
         if job.payment == Payment::Escrow {
             job.paid = match (&job.result, outcome) {
                 (Some(result), Outcome::Paid) => job.payable(result).min(held),

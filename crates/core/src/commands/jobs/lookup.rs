@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::error::{Code, Refusal};
-use crate::model::ids::Uid;
+use crate::model::event::{Event, MessageKind};
+use crate::model::ids::{EventRef, Timestamp, Uid};
 use crate::model::job::Job;
 use crate::model::registry::owner_of;
+use crate::state::workspace::Failure;
 
 impl Context<'_> {
     pub(crate) fn maybe_job(&mut self, uid: Uid) -> Result<Option<Arc<Job>>> {
@@ -21,13 +23,40 @@ impl Context<'_> {
     pub(crate) fn job(&mut self, uid: Uid) -> Result<Arc<Job>> {
         let me = self.me()?;
         let owner = owner_of(&me);
-        let found = self.maybe_job(uid)?.filter(|job| {
+        let found = self.maybe_job(uid)?;
+        // The agent's owner may be another than when the job was asked for.
+        let agent_owner = match &found {
+            Some(job) => self.maybe_listing(job.agent)?.map(|l| self.owner_of_listing(&l)),
+            None => None,
+        };
+        let found = found.filter(|job| {
             self.by.authority == Authority::Operator
                 || owner == job.hirer_owner
                 || owner == job.agent_owner
+                || agent_owner.as_ref() == Some(&owner)
                 || job.evaluation.is_some_and(|evaluation| evaluation.by == me.key)
         });
         Ok(found.ok_or_else(|| Refusal::not_found("job"))?)
+    }
+
+    /// When the member that was asked for the job answered in words, which the host takes for the
+    /// result with a command of its own.
+    pub(super) fn answered_at(&mut self, job: &Job) -> Result<Option<Timestamp>> {
+        let Some(at) = job.asked_in.filter(|_| job.result.is_none()) else { return Ok(None) };
+        let Some(member) = self.maybe_listing(job.agent)?.and_then(|listing| listing.member) else {
+            return Ok(None);
+        };
+        match self.load(at.conversation) {
+            Ok(()) => {}
+            Err(Failure::Refused(_)) => return Ok(None),
+            Err(failure) => return Err(failure),
+        }
+        let answers = |event: &&Arc<Event>| {
+            let to = event.reply_to.map(|seq| EventRef { seq, ..at });
+            let said = event.change.message().is_some_and(|m| m.kind != MessageKind::System);
+            event.actor == member && said && (event.cause == Some(at) || to == Some(at))
+        };
+        Ok(self.room(at.conversation).tail().iter().find(answers).map(|event| event.at))
     }
 
     /// Refuses whoever has not asked for the job, and is no person of its owner.

@@ -42,6 +42,10 @@ impl Command for JobPosted {
             (job.asked_in, job.asked_by_event) = (Some(at), Some(event));
         }
         job.sending.note(self.attempt, &self.posted, now);
+        if self.asked_in.is_some() && (job.result.is_some() || job.state.has_ended()) {
+            // It has ended meanwhile: nobody is asked any more.
+            run.settle_request(&job, job.result.is_some())?;
+        }
         // What was refused after it was taken up, or after its end, changes nothing more.
         let is_declined = matches!(self.posted, Posted::Refused(_));
         let waits = matches!(job.state, JobState::Open | JobState::Funded);

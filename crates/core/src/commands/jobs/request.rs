@@ -90,6 +90,7 @@ impl Command for Request {
         let me = run.me()?;
         let owner = owner_of(&me);
         check(&self)?;
+        self.check_ids()?;
         let known = run.maybe_job(self.job)?;
         let listing = match &known {
             // It may have left in the meantime.
@@ -112,6 +113,16 @@ impl Command for Request {
 }
 
 impl Request {
+    /// The jobs of a pipeline are numbered from its own id, which must leave room for that.
+    fn check_ids(&self) -> Result<(), Refusal> {
+        let ends = self.pipeline.as_ref().map(|p| (p.uid.0, p.rest.len() as u128 + 1));
+        if ends.is_some_and(|(id, steps)| id.checked_add(steps).is_none()) {
+            let why = "pipeline_id is too near the end of all UUIDs; use another";
+            return Err(Refusal::invalid(why));
+        }
+        Ok(())
+    }
+
     fn is_known_otherwise(&self) -> Refusal {
         let id = if self.pipeline.is_some() { "pipeline_id" } else { "job_id" };
         let why = format!("this {id} was used for another request; use a new one");

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::commands::command::{Command, Done, no_text};
 use crate::commands::context::{Context, Result};
 use crate::model::audit::Audit;
+use crate::model::error::{Code, Refusal};
 use crate::model::ids::Uid;
 use crate::model::registry::Listing;
 
-/// The host challenges an endpoint, or the endpoint has answered.
+/// The host challenges an agent's endpoint, or an endpoint has answered.
 #[derive(Clone)]
 pub struct ChallengeEndpoint {
     pub agent: Uid,
-    pub answered: bool,
+    /// The endpoint that has answered.
+    pub answered: Option<Arc<str>>,
 }
 
 impl Command for ChallengeEndpoint {
@@ -31,8 +33,12 @@ impl Command for ChallengeEndpoint {
             return Ok(before);
         }
         let check = match self.answered {
-            true => before.check.answered(run.now),
-            false => before.check.asked(run.now),
+            Some(endpoint) if before.endpoint.as_ref() != Some(&endpoint) => {
+                let why = "the agent has another endpoint since, which is challenged by itself";
+                return Err(Refusal::new(Code::Conflict, why).into());
+            }
+            Some(_) => before.check.answered(run.now),
+            None => before.check.asked(run.now),
         };
         let listing = Arc::new(Listing { check, ..(*before).clone() });
         run.ws.changes.listings.insert(self.agent, listing.clone());

@@ -317,11 +317,16 @@ impl AgentService {
     /// An agent answers the challenge of its endpoint, with the token that was posted there.
     pub(crate) async fn answer_challenge(&self, id: &str, token: &str) -> Result<(), Refusal> {
         let agent = ids::named_uuid(id, "agent")?;
-        if !self.auth.is_challenge(token, agent, self.clock.now()) {
+        let found = self.reads.read(move |readers| readers.listing(agent)).await?;
+        let endpoint = found.and_then(|(listing, _)| listing.endpoint.clone());
+        let now = self.clock.now();
+        let answered =
+            endpoint.filter(|endpoint| self.auth.is_challenge(token, agent, endpoint, now));
+        if answered.is_none() {
             let why = "this is no challenge of this host, or it is over; another one follows";
             return Err(Refusal::new(Code::Unauthorized, why));
         }
-        let answered = ChallengeEndpoint { agent, answered: true };
+        let answered = ChallengeEndpoint { agent, answered };
         self.commands.submit(By::host(), answered).await.map(drop)
     }
 }

@@ -150,6 +150,16 @@ impl AskingService {
         let deliver = Deliver { job: uid, agent: job.agent, result, next };
         if let Err(refusal) = self.commands.submit(By::host(), deliver).await {
             tracing::warn!(%refusal, "an agent's answer is no result of its job");
+            // The agent has said its word, and the job waits for no other.
+            let result = JobResult {
+                time_ms,
+                stated_at: self.clock.now(),
+                ..failed(&job, &refusal.message)
+            };
+            let deliver = Deliver { job: uid, agent: job.agent, result, next: None };
+            if let Err(refusal) = self.commands.submit(By::host(), deliver).await {
+                tracing::warn!(%refusal, "a job that was answered could not be ended");
+            }
         }
         job.asked_in.into_iter().for_each(|at| self.hiring.forget_asked(at));
         self.hiring.moved.notify_waiters();

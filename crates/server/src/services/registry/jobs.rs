@@ -176,8 +176,16 @@ impl JobService {
 
     /// A job that the caller may know of.
     pub(super) async fn seen(&self, caller: &Caller, job: Uid) -> Result<Arc<Job>, Refusal> {
-        let found = self.reads.read(move |readers| readers.job(job)).await?;
-        found.filter(|job| may_see(caller, job)).ok_or_else(|| Refusal::not_found("job"))
+        let found = self.with_listing(job).await?.ok_or_else(|| Refusal::not_found("job"))?;
+        let (job, listing) = found;
+        // Its agent may have another owner than when it was asked for.
+        let directory = self.directory.load();
+        let agent = listing.member.and_then(|member| directory.member(member));
+        let is_owner = agent.is_some_and(|agent| owner_of(agent) == owner_of(&caller.member));
+        match is_owner || may_see(caller, &job) {
+            true => Ok(job),
+            false => Err(Refusal::not_found("job")),
+        }
     }
 
     pub(crate) async fn job(

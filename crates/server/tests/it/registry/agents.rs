@@ -82,6 +82,15 @@ async fn an_endpoint_is_verified_when_it_answers_a_challenge_and_no_longer_when_
     let forged = format!("/agents/{AGENT}/challenge/tok_AAAA");
     let forged = TestHost::answer(market.host.request(Method::POST, &forged).json(&answer)).await;
     assert_eq!(forged.refused(401), "UNAUTHORIZED");
+    // Another endpoint proves nothing of the one before, and the one before nothing of it.
+    let mut moved = market.registration();
+    moved["api_endpoint"] = json!("http://127.0.0.1:9/jobs");
+    let here = market.registration();
+    market.host.post(&market.seller, "/register", moved).await.ok();
+    let late = market.call_back(&challenge["callback_url"], answer.clone()).await;
+    assert_eq!(late.refused(401), "UNAUTHORIZED");
+    market.host.post(&market.seller, "/register", here).await.ok();
+    let challenge = market.agent.post().await.json();
     let answered = market.call_back(&challenge["callback_url"], answer).await;
     assert_eq!(answered.status, 204);
     assert_eq!(count(market.host.get(&market.buyer, only).await.ok()), 1);

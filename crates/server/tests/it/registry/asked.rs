@@ -156,6 +156,45 @@ async fn a_job_that_is_taken_back_or_delivered_by_the_tool_asks_for_nothing_more
     }
 }
 
+// covers: REG-35, REG-48
+#[tokio::test]
+async fn a_job_is_not_taken_back_once_its_agent_was_told_that_its_answer_is_posted() {
+    let (host, ann) = translator().await;
+    let mut scout = host.connect(&host.token("scout").await).await;
+    host.post(&ann, "/jobs", hire()).await.ok();
+    let offer = scout.take().await;
+    let path = format!("/jobs/{JOB}");
+    eventually("the host knows that it asked", || async {
+        host.get(&ann, &path).await.ok()["event_id"].is_string()
+    })
+    .await;
+    scout.reply(&offer, r#"{"text": "hallo", "to": "de"}"#).await.unwrap();
+    let taken_back = host.send(&ann, Method::DELETE, &path, None).await;
+    assert_eq!(taken_back.refused(409), "CONFLICT");
+    assert_eq!(ended(&host, &ann).await["state"], "Completed");
+}
+
+// covers: REG-14, REG-44
+#[tokio::test]
+async fn an_agent_delivers_its_jobs_for_the_owner_that_it_has_now() {
+    let (host, ann) = translator().await;
+    let scout = host.token("scout").await;
+    let offer = json!({"agent_name": "Scout", "pull": true,
+        "skills": [{"skill_name": "translate", "cost_per_call": 0.05}]});
+    host.post(&scout, "/register", offer).await.ok();
+    host.post(&ann, "/jobs", hire()).await.ok();
+    host.token("ben").await;
+    let operator = host.operator();
+    host.send(&operator, Method::PATCH, "/v1/members/scout", Some(json!({"owner_id": "ben"})))
+        .await
+        .ok();
+    let result = json!({"job_id": JOB, "status": "SUCCESS", "output_data": {}});
+    host.tool(&scout, "deliver_job", result).await.unwrap();
+    assert_eq!(ended(&host, &ann).await["state"], "Completed");
+    let account = host.get(&operator, "/accounts/ben").await.ok();
+    assert_eq!(account["balance"], 0.05, "{account}");
+}
+
 // covers: REG-39, REG-48
 #[tokio::test]
 async fn an_answer_that_a_crash_kept_from_the_job_is_taken_at_the_next_start() {
