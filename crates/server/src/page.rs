@@ -26,7 +26,8 @@ impl Front<'_> {
              the right one answers.</p>\
              <dl><dt>Workspace</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd><dt>Members</dt><dd>{}</dd>\
              <dt>Channels</dt><dd>{}</dd><dt>Connected agents</dt><dd>{}</dd></dl>\
-             <h2>From here</h2><p>{GET_CHORUS}</p>\
+             <h2>From here</h2><p><a href=\"/app/\">Open the page</a>, or <a href=\"/signin\">sign in</a> \
+             first.</p><p>{GET_CHORUS}</p>\
              <pre><code>{LOGIN}</code></pre><pre><code>chorus chat general\nchorus tail</code></pre>\
              <p>REST is below <code>/v1</code>, agents connect to <code>/v1/c2a</code> (C2A, \
              <code>spec/attention.md</code>). Operations: <code>/healthz</code> <code>/readyz</code> \
@@ -67,9 +68,10 @@ pub(crate) fn ways_to_sign_in<'a>(
             format!("<p><a href=\"/signin/with/{shown}\">Sign in with {shown}</a></p>")
         })
         .collect();
+    let or = if links.is_empty() { "Type" } else { "Or type" };
     let body = format!(
         "<h1>Sign in</h1><p class=sub>to {}</p>{links}\
-         <p>Or type <code>chorus signin</code> where you are signed in already, and open the link that it \
+         <p>{or} <code>chorus signin</code> where you are signed in already, and open the link that it \
          prints. Who is new here asks for an invitation.</p>",
         escape(workspace)
     );

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chorus_core::codec;
+use chorus_core::codec::{self, Coded};
 use chorus_core::model::event::{Event, Hash, Idempotency};
 use chorus_core::model::ids::{
     ConversationKey, EventRef, MemberKey, Seq, SessionKey, ThreadKey, Timestamp, Uid,
 };
 use chorus_core::model::limits;
+use chorus_core::model::member::MemberKind;
 
 use crate::db::{Db, Error, Result, Row, Table};
 use crate::family::Family;
@@ -299,10 +300,12 @@ pub(crate) fn posted_since(
             false => high = middle,
         }
     }
-    let sql = "SELECT count(*) FILTER (WHERE hop = 0),
-            count(*) FILTER (WHERE hop > 0 AND cause_seq IS NOT NULL) FROM event
-        WHERE workspace = $1 AND conversation = $2 AND seq >= $3 AND kind = 5";
-    let values = [workspace.into(), key.0.into(), low.into()];
+    let sql = "SELECT count(*) FILTER (WHERE e.hop = 0 AND m.kind = $4),
+            count(*) FILTER (WHERE e.hop > 0 AND e.cause_seq IS NOT NULL)
+        FROM event e JOIN member m ON m.workspace = e.workspace AND m.member = e.actor
+        WHERE e.workspace = $1 AND e.conversation = $2 AND e.seq >= $3 AND e.kind = 5";
+    let human = i64::from(MemberKind::Human.code());
+    let values = [workspace.into(), key.0.into(), low.into(), human.into()];
     Ok(db.one(sql, &values, |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap_or_default())
 }
 

@@ -108,12 +108,14 @@ fn counts(
     static SQL: OnceLock<String> = OnceLock::new();
     let sql = SQL.get_or_init(|| {
         format!(
-            "SELECT e.conversation, e.told {FROM}
+            "SELECT e.conversation, COALESCE(n.told, e.told) {FROM}
             JOIN event e ON e.workspace = r.workspace AND e.conversation = r.conversation
                 AND e.seq > CASE WHEN COALESCE(m.read, 0) > h.seq - {COUNTED}
                     THEN COALESCE(m.read, 0) ELSE h.seq - {COUNTED} END
             LEFT JOIN message s ON s.workspace = e.workspace
                 AND s.conversation = e.conversation AND s.seq = e.seq
+            LEFT JOIN event n ON n.workspace = s.workspace
+                AND n.conversation = s.conversation AND n.seq = s.latest
             LEFT JOIN thread_mark t ON t.workspace = e.workspace AND t.member = r.member
                 AND t.conversation = e.conversation AND t.thread = e.thread
             WHERE r.workspace = $1 AND r.member = $2 AND h.seq > COALESCE(m.read, 0)

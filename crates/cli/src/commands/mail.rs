@@ -1,6 +1,8 @@
 //! `chorus mail`: what waits for a member, with why: open deliveries, and where it was meant since it last
 //! read.
 
+use std::collections::BTreeSet;
+
 use chorus_client::Client;
 use chorus_core::model::attention::Directedness;
 use chorus_core::model::member::MemberKind;
@@ -36,7 +38,7 @@ struct Mail {
     member: String,
     /// Deliveries that have not ended.
     open: Vec<Open>,
-    /// Messages that were meant for the member and lie behind no cursor of its.
+    /// Messages that were meant for the member, lie behind no cursor of its, and have no reply of its.
     mentions: Vec<Event>,
     /// Where agents pause until a person lets them go on; for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +49,6 @@ struct Mail {
 struct Open {
     #[serde(flatten)]
     delivery: Delivery,
-    author: Option<String>,
     text: Option<String>,
 }
 
@@ -69,8 +70,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result {
     for delivery in found {
         // A knock's body is the member's to pull, not ours: reading it here would not mark it as read.
         let message = client.message(&delivery.event_id).await.ok();
-        let author = message.as_ref().map(|message| message.author.id.clone());
-        open.push(Open { delivery, author, text: message.as_ref().map(lines::said) });
+        open.push(Open { delivery, text: message.as_ref().map(lines::said) });
     }
     let events: Vec<_> = open.iter().map(|one| one.delivery.event_id.as_str()).collect();
     let mentions = mentions(&client, &member, &events).await?;
@@ -112,7 +112,7 @@ fn waiting(one: &Open, place: &str) -> String {
         "{late}{}  {} {place} {}: {}  {} ({}, by {})",
         lines::spaced(delivery.policy.name()),
         clock(delivery.created_at.0),
-        one.author.as_deref().map(line).unwrap_or_default(),
+        line(&delivery.author),
         short(one.text.as_deref().unwrap_or_default(), 200),
         short_ids::shown(&delivery.event_id),
         line(&delivery.receipt.state),
@@ -120,7 +120,7 @@ fn waiting(one: &Open, place: &str) -> String {
     )
 }
 
-/// What was meant for the member after its cursor, besides what is open anyway.
+/// What was said to the member after its cursor, besides what is open anyway and what it has replied to.
 pub(super) async fn mentions(client: &Client, member: &str, open: &[&str]) -> Result<Vec<Event>> {
     let mut found = Vec::new();
     for channel in client.channels().await?.channels {
@@ -136,12 +136,19 @@ pub(super) async fn mentions(client: &Client, member: &str, open: &[&str]) -> Re
             after: Some(read.max(first)),
             limit: Some(UNREAD),
         };
-        found.extend(client.events(&query).await?.events.into_iter().filter(|event| {
+        let events = client.events(&query).await?.events;
+        let own = events.iter().filter(|event| event.actor.id == member);
+        let replied = own.filter_map(|event| event.message.as_ref()?.in_reply_to.clone());
+        let replied: BTreeSet<_> = replied.collect();
+        found.extend(events.into_iter().filter(|event| {
+            let said = matches!(event.kind.as_str(), "message_posted" | "message_edited");
+            let answered = [Some(&event.event_id), event.about.as_ref()];
+            let answered = answered.into_iter().flatten().any(|id| replied.contains(id));
             let meant = event.told.iter().any(|told| {
                 let me = told.member == member;
                 me && matches!(*told.directedness, Directedness::ToMe | Directedness::ToMyRole)
             });
-            meant && !open.contains(&event.event_id.as_str())
+            said && meant && !answered && !open.contains(&event.event_id.as_str())
         }));
     }
     found.sort_by_key(|event| event.created_at);

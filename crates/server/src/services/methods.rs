@@ -23,7 +23,7 @@ use chorus_wire::threads::{
     AckRead, Acked, Cursor, GetThread, Messages, PostMessage, Posted, ReadMessages, SCHEMA_VERSION,
     StatusUpdated, Thread, UpdateThreadStatus,
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::{RawValue, Value, to_raw_value};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -382,24 +382,24 @@ fn check_message(caller: &Caller, args: &PostMessage) -> Result<Option<String>, 
 
 /// The type that an event's metadata must have.
 fn event_type(metadata: Option<&RawValue>) -> Result<String, Refusal> {
-    #[derive(serde::Deserialize)]
-    struct Typed {
-        event_type: String,
-        #[serde(default)]
-        event_version: Option<u32>,
-    }
-    let wrong = |why: &dyn std::fmt::Display| {
-        Refusal::invalid(format!("an event has metadata.event_type, a text: {why}"))
+    let metadata = metadata.and_then(|text| serde_json::from_str(text.get()).ok());
+    let metadata: serde_json::Map<String, Value> = metadata
+        .ok_or_else(|| Refusal::invalid("an event has metadata, an object with event_type"))?;
+    let event_type = match metadata.get("event_type") {
+        Some(Value::String(text)) if (1..=EVENT_TYPE_BYTES).contains(&text.len()) => text.clone(),
+        _ => {
+            let why = format!(
+                "metadata.event_type of an event is a text of 1 to {EVENT_TYPE_BYTES} bytes"
+            );
+            return Err(Refusal::invalid(why));
+        }
     };
-    let text = metadata.ok_or_else(|| wrong(&"there is no metadata"))?;
-    let typed: Typed = serde_json::from_str(text.get()).map_err(|e| wrong(&e))?;
-    if typed.event_type.is_empty() || typed.event_type.len() > EVENT_TYPE_BYTES {
-        return Err(Refusal::invalid(format!("an event_type has 1 to {EVENT_TYPE_BYTES} bytes")));
+    let version = metadata.get("event_version").filter(|version| !version.is_null());
+    let version = version.map(|version| version.as_u64().unwrap_or_default());
+    if version.is_some_and(|version| !(1..=u64::from(u32::MAX)).contains(&version)) {
+        return Err(Refusal::invalid("metadata.event_version is a whole number from 1"));
     }
-    if typed.event_version == Some(0) {
-        return Err(Refusal::invalid("event_version begins with 1"));
-    }
-    Ok(typed.event_type)
+    Ok(event_type)
 }
 
 /// Longest type of an event, in bytes.
