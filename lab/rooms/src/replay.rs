@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use chorus_core::attention::directedness::{self, IncomingMessage, People};
 use chorus_core::attention::flow::{self, Saying, Weighed};
+use chorus_core::language::analysis::Analysis;
 use chorus_core::language::intent::asks_question;
 use chorus_core::language::names::{Target, mentions};
 use chorus_core::model::attention::{Attention, Decision, Directedness, Policy};
@@ -112,11 +113,12 @@ impl Replay {
     ) {
         for (at, line) in lines.iter().enumerate() {
             let Some(author) = line.author.filter(|_| line.said) else { continue };
+            let analysis = Analysis::of(&line.text);
             let saying = Saying {
                 author: key(author),
                 thread: None,
                 at: Timestamp(line.at.unwrap_or_default()).max(self.room.head().last_at),
-                text: &line.text,
+                analysis: &analysis,
             };
             let handle = |m: MemberKey| self.directory.member(m).map(|m| &*m.handle);
             let weighed = flow::weigh(self.room.talk(), &saying, self.flow.off, handle);
@@ -170,7 +172,7 @@ impl Replay {
         directedness::decide(
             &self.room,
             people,
-            &IncomingMessage::read(&self.room, author, None, text, at),
+            &IncomingMessage::read(&self.room, author, None, text, &Analysis::of(text), at),
         )
     }
 
@@ -254,5 +256,6 @@ fn log(
         attention,
         change,
         salt: [0; 16],
+        heard: None,
     });
 }

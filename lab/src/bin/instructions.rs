@@ -9,6 +9,7 @@ use std::sync::{Arc, mpsc};
 
 use chorus_core::attention::directedness::{self, IncomingMessage, People};
 use chorus_core::commands::{Command, conversations, deliveries, directory};
+use chorus_core::language::analysis::Analysis;
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::conversation::{
     Conversation, ConversationKind, Participation, Settings, Visibility,
@@ -218,8 +219,8 @@ fn decide(times: u64) -> Anything {
     for n in 0..times {
         let text = LINES[n as usize % LINES.len()];
         let people = People { directory: &directory, granted: &granted, running: &running, flow };
-        let said =
-            IncomingMessage::read(&room, &author, None, text, room.head().last_at.plus(1_000));
+        let (analysis, at) = (Analysis::of(text), room.head().last_at.plus(1_000));
+        let said = IncomingMessage::read(&room, &author, None, text, &analysis, at);
         told += directedness::decide(&room, people, &said).told.len();
     }
     println!("{told} were told");
@@ -241,5 +242,6 @@ fn log(room: &mut Room, actor: MemberKey, change: Change) {
         attention: None,
         change,
         salt: [0; 16],
+        heard: None,
     });
 }

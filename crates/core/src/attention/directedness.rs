@@ -223,7 +223,7 @@ impl<'a> Candidates<'a> {
             author: said.author.key,
             thread: said.thread.map(|t| t.key),
             at: said.at,
-            text: said.text,
+            analysis: said.analysis,
         };
         let directory = self.people.directory;
         let present = |m: MemberKey| {

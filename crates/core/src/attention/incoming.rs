@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::attention::flow::Flowed;
-use crate::language::intent::{self, Answers, Read};
+use crate::language::analysis::Analysis;
+use crate::language::intent::{Answers, Read, Wording};
 use crate::model::attention::{Directedness, Intent};
 use crate::model::event::Event;
 use crate::model::ids::{MemberKey, Seq, StreamKey, ThreadKey, Timestamp};
@@ -21,16 +22,16 @@ pub struct Answer {
     pub plainly: bool,
 }
 
-/// What a message says, and whose question it answers.
+/// What a message means in its room, and whose question it answers.
 pub fn meaning(
     room: &Room,
     author: &Member,
     from: Position,
-    text: &str,
+    wording: &Wording,
     replied: Option<&Event>,
 ) -> (Read, Option<Answer>) {
     let against = room.against(author, from, replied);
-    let read = intent::read(text, against.map(|against| against.before));
+    let read = wording.against(against.map(|against| against.before));
     let answer = match (read.answers, against) {
         (Answers::No, _) | (_, None) => None,
         (answers, Some(against)) => {
@@ -46,6 +47,8 @@ pub struct IncomingMessage<'a> {
     /// An agent wrote it, or asked for it to be posted in somebody's name.
     pub by_agent: bool,
     pub text: &'a str,
+    /// What is found in the text.
+    pub analysis: &'a Analysis,
     pub intent: Intent,
     /// The member's question that it answers.
     pub answers: Option<Answer>,
@@ -86,9 +89,10 @@ impl<'a> IncomingMessage<'a> {
         author: &'a Member,
         thread: Option<ThreadKey>,
         text: &'a str,
+        analysis: &'a Analysis,
         at: Timestamp,
     ) -> Self {
-        Self::replying(room, author, thread, text, at, None)
+        Self::replying(room, author, thread, text, analysis, at, None)
     }
 
     /// The same, for a message that may be a reply. It is then read against the message it replies
@@ -98,19 +102,22 @@ impl<'a> IncomingMessage<'a> {
         author: &'a Member,
         thread: Option<ThreadKey>,
         text: &'a str,
+        analysis: &'a Analysis,
         at: Timestamp,
         replied: Option<&Event>,
     ) -> Self {
         let seq = room.head().seq.next();
-        let (read, answers) = meaning(room, author, Position { thread, seq }, text, replied);
+        let (wording, from) = (&analysis.wording, Position { thread, seq });
+        let (read, answers) = meaning(room, author, from, wording, replied);
         Self {
             author,
             by_agent: author.is_agent(),
             text,
+            analysis,
             intent: read.intent,
             answers,
             seq,
-            urgent: read.urgent,
+            urgent: wording.urgent,
             at: at.max(room.head().last_at),
             hop: 0,
             thread: thread.and_then(|t| room.thread(t)).map(|t| &**t),
@@ -123,7 +130,7 @@ impl<'a> IncomingMessage<'a> {
             stated: None,
             answers_ack: false,
             only: None,
-            leave: !author.is_agent() && read.leave,
+            leave: !author.is_agent() && wording.leave,
             caused_by: None,
             flowed: None,
         }

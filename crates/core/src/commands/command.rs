@@ -76,7 +76,7 @@ impl From<Refusal> for NotDone {
 pub type Done<'a, C> = std::result::Result<&'a <C as Command>::Output, &'a Refusal>;
 
 /// One command. Its ids, time and random bytes are generated once, by the submitter, so that
-/// executing it again gives the same result.
+/// executing it again gives the same result ([`Prepared`](super::Prepared)).
 pub trait Command: Clone + Send + Sized + 'static {
     /// Its result.
     type Output: Send + 'static;
@@ -142,6 +142,11 @@ pub trait Command: Clone + Send + Sized + 'static {
     /// Approximate number of bytes it writes, when they are many.
     fn bytes(&self) -> usize {
         0
+    }
+
+    /// The text that attention reads, if it has one.
+    fn text(&self) -> Option<&Arc<str>> {
+        None
     }
 
     /// Executes it.

@@ -3,8 +3,10 @@
 //! A room, event or thread that the caller may not see is reported as unknown, like one that does
 //! not exist.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::language::analysis::{Analysis, ReadText};
 use crate::model::caller::{Authority, By};
 use crate::model::conversation::Visibility;
 use crate::model::error::{Code, Refusal};
@@ -31,6 +33,8 @@ pub struct Context<'a> {
     pub(crate) facts: &'a mut dyn Facts,
     pub(crate) by: By,
     pub(crate) drawn: CommandSeed,
+    /// The text of the command, read before.
+    pub(crate) read: Option<&'a ReadText>,
     pub(crate) now: Timestamp,
     /// The message belongs to none of the caller's runs, even if one is open.
     pub(crate) unasked: bool,
@@ -39,7 +43,12 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn of_host(ws: &'a mut Workspace, facts: &'a mut dyn Facts, now: Timestamp) -> Self {
         let (by, drawn) = (By::host(), CommandSeed::default());
-        Self { ws: Tracked::new(ws), facts, by, drawn, now, unasked: false }
+        Self { ws: Tracked::new(ws), facts, by, drawn, read: None, now, unasked: false }
+    }
+
+    /// What a text says: as it was read beforehand if it is the command's own.
+    pub(crate) fn analysis(&self, text: &Arc<str>) -> Cow<'a, Analysis> {
+        ReadText::analysis(self.read, text)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::commands::command::{Command, NotDone};
 use crate::commands::context::{Context, Result};
+use crate::commands::prepared::Prepared;
 use crate::model::audit::{Record, Weight};
 use crate::model::caller::{Authority, By};
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, Timestamp};
-use crate::model::seed::CommandSeed;
 use crate::state::facts::{Facts, Unavailable};
 use crate::state::workspace::{Failure, TimerKey, TimerOf, Tracked, Workspace};
 
@@ -24,11 +24,11 @@ impl Workspace {
         &mut self,
         facts: &mut dyn Facts,
         by: By,
-        command: &C,
-        drawn: CommandSeed,
+        prepared: &Prepared<C>,
         now: Timestamp,
     ) -> Result<Executed<C::Output>, Unavailable> {
-        let done = match self.try_to(facts, by, command.clone(), drawn, now) {
+        let command = &prepared.command;
+        let done = match self.try_to(facts, by, prepared, now) {
             Ok(output) => Ok(output),
             Err(Failure::Refused(refusal)) => Err(NotDone::Refused(refusal)),
             Err(Failure::AwaitsApproval(approval)) => Err(NotDone::AwaitsApproval(approval)),
@@ -47,16 +47,16 @@ impl Workspace {
         &mut self,
         facts: &mut dyn Facts,
         by: By,
-        command: C,
-        drawn: CommandSeed,
+        prepared: &Prepared<C>,
         now: Timestamp,
     ) -> Result<C::Output> {
         if C::CHANGES && by.authority == Authority::Auditor {
             return Err(Refusal::new(Code::Forbidden, "an auditor reads and writes nothing").into());
         }
         self.private_reads.begin(now);
-        let mut run = Context { ws: Tracked::new(self), facts, by, drawn, now, unasked: false };
-        match run.execute(command) {
+        let (ws, drawn, read) = (Tracked::new(self), prepared.drawn, prepared.read.as_ref());
+        let mut run = Context { ws, facts, by, drawn, read, now, unasked: false };
+        match run.execute(prepared.command.clone()) {
             // It concerns damaged data only, so nobody else is affected.
             Err(Failure::Unavailable(why)) if why.damaged && !run.ws.may_have_changed() => {
                 Err(Refusal::new(Code::Unavailable, why.why).into())

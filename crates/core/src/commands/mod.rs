@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod ledger;
 pub mod messages;
 pub mod notes;
+pub(crate) mod prepared;
 pub mod projects;
 pub(crate) mod redact;
 pub mod registry;
@@ -32,4 +33,5 @@ pub mod wakes;
 
 pub use command::{Command, Done, InTurn, Makes, NotDone};
 pub use execute::Executed;
+pub use prepared::Prepared;
 pub use redact::Redact;

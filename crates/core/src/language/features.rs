@@ -41,31 +41,40 @@ pub struct Features {
     bits: u64,
 }
 
+/// The features of a text, and its words.
+pub fn read(text: &str) -> (Features, Spoken) {
+    let (mut heard, mut spoken) = (Features::default(), Spoken::default());
+    let text = beginning(text, BYTES);
+    if !(text.contains("://") || text.contains("www.")) {
+        heard.piece(text, |key| spoken.word(key));
+        return (heard, spoken);
+    }
+    let is_link = |piece: &&str| piece.contains("://") || piece.starts_with("www.");
+    let pieces = text.split_whitespace().filter(|piece| !is_link(piece));
+    pieces.for_each(|piece| heard.piece(piece, |_| {}));
+    words(text).for_each(|word| spoken.word(hash(word)));
+    (heard, spoken)
+}
+
 impl Features {
     pub fn of(text: &str) -> Self {
-        let mut heard = Self::default();
-        let text = beginning(text, BYTES);
-        if !(text.contains("://") || text.contains("www.")) {
-            heard.piece(text);
-            return heard;
-        }
-        let is_link = |piece: &&str| piece.contains("://") || piece.starts_with("www.");
-        let pieces = text.split_whitespace().filter(|piece| !is_link(piece));
-        pieces.for_each(|piece| heard.piece(piece));
-        heard
+        read(text).0
     }
 
-    /// Reads a piece of the text that contains no link.
-    fn piece(&mut self, piece: &str) {
+    /// Reads a piece of the text that contains no link, and says the hash of each of its words.
+    fn piece(&mut self, piece: &str, mut said: impl FnMut(u32)) {
         self.asks |= match piece.is_ascii() {
             true => piece.as_bytes().contains(&b'?'),
             false => piece.contains(['?', '？', '؟', '⁇', '\u{37e}', '՞']),
         };
-        words(piece).for_each(|word| self.word(word));
+        for word in words(piece) {
+            let key = hash(word);
+            self.word(word, key);
+            said(key);
+        }
     }
 
-    fn word(&mut self, word: &str) {
-        let key = hash(word);
+    fn word(&mut self, word: &str, key: u32) {
         let first = self.length == 0;
         self.length = self.length.saturating_add(1);
         if is_listed(key) {
@@ -132,18 +141,21 @@ pub struct Spoken {
 /// A handle later in the text than this is not found in passing.
 const SPOKEN: usize = 64;
 
+impl Default for Spoken {
+    fn default() -> Self {
+        Self { words: [0; SPOKEN], count: 0, goes_on: false }
+    }
+}
+
 impl Spoken {
-    pub fn of(text: &str) -> Self {
-        let mut spoken = Self { words: [0; SPOKEN], count: 0, goes_on: false };
-        for word in words(beginning(text, BYTES)) {
-            if spoken.count == SPOKEN {
-                spoken.goes_on = true;
-                break;
+    fn word(&mut self, key: u32) {
+        match self.words.get_mut(self.count) {
+            Some(word) => {
+                *word = key;
+                self.count += 1;
             }
-            spoken.words[spoken.count] = hash(word);
-            spoken.count += 1;
+            None => self.goes_on = true,
         }
-        spoken
     }
 
     /// Whether the handle occurs in the text as a separate word.

@@ -12,7 +12,7 @@ mod summary;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use json::text_field;
+pub use json::{has_text, text_field};
 
 use crate::model::attention::Policy;
 use crate::model::event::{Change, Event, Message, MessageKind};

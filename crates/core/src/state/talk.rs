@@ -29,7 +29,7 @@ pub struct Utterance {
 
 impl Utterance {
     /// The remembered form of a message. Decisions about it are stored and not made again.
-    pub fn of(event: &Event, text: &str) -> Self {
+    pub fn of(event: &Event, heard: Features) -> Self {
         let attention = event.attention.as_deref();
         let meant = attention.and_then(|a| a.meant);
         let told = attention.map_or(&[][..], |a| &a.told);
@@ -43,7 +43,7 @@ impl Utterance {
             named: meant.is_none() && named.is_some(),
             sure: meant.map_or(1.0, |m| f32::from(m.confidence) / 100.0),
             at: event.at,
-            heard: Features::of(text),
+            heard,
             intent: attention.map_or(Intent::Statement, |a| a.intent),
             by_agent: event.hop > 0,
             answers: told.iter().any(|t| t.decision.rule == Rule::AnswerToQuestion),

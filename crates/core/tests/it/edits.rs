@@ -1,11 +1,12 @@
 //! Sections 16 and 17: what is taken back, changed and deleted.
 
-use chorus_core::commands::conversations;
+use chorus_core::commands::{conversations, messages};
 use chorus_core::model::attention::{Directedness, Policy, Rule};
 use chorus_core::model::disposition::Disposition;
 use chorus_core::model::error::Code;
+use chorus_core::model::event::{Message, MessageKind};
 
-use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, code};
+use crate::house::{ALICE, BOB, Cancelled, House, REVIEWER, SCOUT, Say, WRITER, code};
 
 // covers: ATT-124, ATT-120
 #[test]
@@ -208,4 +209,62 @@ fn an_edit_tells_nobody_who_has_no_seat_any_more() {
     house.run(house.by(ALICE), seat).expect("an operator");
     let edit = house.edit(ALICE, event, "@scout can you look at the builds?").expect("its author");
     assert_eq!(house.decision(edit, SCOUT), None);
+}
+
+// covers: ATT-90, ATT-397
+#[test]
+fn an_edited_message_is_taken_from_its_addressee_by_none_of_its_versions() {
+    for answered in [false, true] {
+        let mut house = House::new();
+        let event = house.says(ALICE, "@scout can you look at the build?");
+        if answered {
+            let offer = house.take(SCOUT);
+            house.reply(&offer, "the build is green").expect("asked");
+        }
+        let edit = house.edit(ALICE, event, "@scout can you look at the builds?").expect("hers");
+        for version in [event, edit] {
+            assert_eq!(code(house.claim(WRITER, version)), Code::ClaimedByOther);
+            let say = Say::to(house.ops, "it is red").answering(version);
+            assert_eq!(code(house.post(WRITER, say)), Code::PolicyForbidsReply);
+        }
+    }
+    // An edit that asks another agent takes the question from the first.
+    let mut house = House::new();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    house.take(SCOUT);
+    let edit = house.edit(ALICE, event, "@writer can you look at the build?").expect("hers");
+    assert_eq!(code(house.claim(SCOUT, event)), Code::ClaimedByOther);
+    let offer = house.take(WRITER);
+    assert_eq!(offer.entry.event.uid, edit);
+    house.reply(&offer, "the build is green").expect("asked");
+}
+
+// covers: ATT-91, ATT-397
+#[test]
+fn an_agent_that_was_handed_nothing_answers_an_edited_message_by_any_version() {
+    let mut house = House::asleep();
+    let event = house.says(ALICE, "@scout can you look at the build?");
+    let edit = house.edit(ALICE, event, "@scout can you look at the deploy?").expect("hers");
+    house.post(SCOUT, Say::to(house.ops, "it is green").answering(event)).expect("asked");
+    assert_eq!(house.disposition(edit, SCOUT), Some(Disposition::Responded));
+}
+
+// covers: THR-18
+#[test]
+fn an_edit_leaves_an_event_its_type() {
+    let mut house = House::new();
+    let mut say = Say::to(house.ops, "deployed");
+    say.0.message.kind = MessageKind::Event;
+    say.0.message.metadata = Some(r#"{"event_type":"deploy"}"#.into());
+    let event = house.post(ALICE, say).expect("may speak");
+    let mut edit = |metadata: Option<&str>| {
+        let metadata = metadata.map(Into::into);
+        let content = Message { text: "rolled back".into(), metadata, ..Message::default() };
+        house.run(house.by(ALICE), messages::Edit { message: event, content })
+    };
+    for metadata in ["{}", r#"{"event_type":5}"#, r#"{"event_type":""}"#] {
+        assert_eq!(code(edit(Some(metadata))), Code::ValidationError, "{metadata}");
+    }
+    edit(None).expect("it keeps its metadata");
+    edit(Some(r#"{"event_type":"rollback"}"#)).expect("it has a type");
 }

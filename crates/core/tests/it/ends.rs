@@ -338,6 +338,22 @@ fn a_signal_on_any_version_is_about_the_newest() {
     assert_eq!(holder(&house, newest), [SCOUT]);
 }
 
+// covers: CHN-322
+#[test]
+fn what_an_agent_owes_that_is_taken_out_of_a_channel_moves_on() {
+    for connected in [true, false] {
+        let mut house = if connected { House::new() } else { House::asleep() };
+        let event = house.says(BOB, "@scout can you look at the build?");
+        if connected {
+            house.take(SCOUT);
+        }
+        let seat = conversations::RemoveSeat { conversation: house.ops, member: SCOUT };
+        house.run(house.by(ALICE), seat).expect("an operator");
+        assert_eq!(holder(&house, event), [ALICE], "the lead is asked");
+        assert_eq!(house.cancelled.len(), usize::from(connected));
+    }
+}
+
 // covers: ATT-141, ATT-398
 #[test]
 fn nobody_without_a_seat_has_to_answer() {

@@ -14,7 +14,7 @@ use chorus_core::model::ids::{Seq, Uid};
 use chorus_core::model::limits;
 use chorus_core::model::offer::Offer;
 use chorus_core::model::reaction::Signal;
-use chorus_core::model::requests::OpenThread;
+use chorus_core::model::requests::{OpenThread, SettingsPatch};
 use chorus_core::model::thread::work::WorkChange;
 use chorus_core::model::thread::{ThreadKind, ThreadStatus};
 use chorus_core::queries;
@@ -181,6 +181,22 @@ fn what_was_said_before_a_turn_was_taken_back_is_given_again_under_its_key() {
     assert_eq!(code(house.post_as(stale, say(&house, 2))), Code::StaleTurn);
     let other = Say::to(house.ops, "red").answering(event).under(1, 9);
     assert_eq!(code(house.post_as(stale, other)), Code::IdempotencyConflict);
+}
+
+// covers: ATT-108, THR-17
+#[test]
+fn what_was_said_before_its_channel_was_archived_is_given_again_under_its_key() {
+    let mut house = House::new();
+    let say = Say::to(house.ops, "the build is green").under(1, 1);
+    let (sent, _) = house.post_as(house.by(ALICE), say.clone()).expect("may speak");
+    let settings = SettingsPatch { archived: Some(true), ..SettingsPatch::default() };
+    let archive = conversations::ChangeConversation { conversation: house.ops, settings };
+    house.run(house.by(ALICE), archive).expect("an operator");
+    assert_eq!(house.post_as(house.by(ALICE), say).expect("it was taken"), (sent, true));
+    for (key, payload, refused) in [(1, 2, Code::IdempotencyConflict), (2, 2, Code::Conflict)] {
+        let other = Say::to(house.ops, "it is red").under(key, payload);
+        assert_eq!(code(house.post_as(house.by(ALICE), other)), refused);
+    }
 }
 
 // covers: ATT-345

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use chorus_core::commands::messages::{self, Logged};
-use chorus_core::commands::{Command, NotDone, conversations, deliveries, directory};
+use chorus_core::commands::{Command, NotDone, Prepared, conversations, deliveries, directory};
 use chorus_core::model::attention::{Attention, Decision};
 use chorus_core::model::caller::{Authority, By, TurnRef};
 use chorus_core::model::conversation::{
@@ -390,7 +390,7 @@ impl House {
     pub fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
         let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
-        let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
+        let result = self.ws.execute(&mut self.log, by, &Prepared::new(command, drawn), self.now);
         self.absorb();
         match result {
             Ok(executed) => executed.done,

@@ -1,7 +1,7 @@
 //! A hundred thousand random operations of the market, in batches of which some are lost in a crash: every
 //! sum holds after each.
 
-use chorus_core::commands::{Command, jobs, ledger, registry};
+use chorus_core::commands::{Command, Prepared, jobs, ledger, registry};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::ids::Uid;
 use chorus_core::model::job::{Evaluation, JobResult, Payment, Posted};
@@ -30,7 +30,7 @@ impl Dice {
 /// Runs a command as part of a batch that is not written yet.
 fn run<C: Command>(house: &mut House, by: By, n: u128, command: C) {
     let drawn = CommandSeed { uid: Uid(1_000_000 + n), ..CommandSeed::default() };
-    let done = house.ws.execute(&mut house.log, by, &command, drawn, house.now);
+    let done = house.ws.execute(&mut house.log, by, &Prepared::new(command, drawn), house.now);
     done.expect("memory is always there");
 }
 

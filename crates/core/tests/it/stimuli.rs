@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use chorus_core::commands::{stimuli, threads};
+use chorus_core::commands::{conversations, messages, stimuli, threads};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
 use chorus_core::model::event::{Change, Event, Message, MessageKind};
 use chorus_core::model::ids::{MemberKey, Uid};
 use chorus_core::model::limits;
-use chorus_core::model::requests::{NewStimulus, OpenThread};
+use chorus_core::model::requests::{NewStimulus, OpenThread, SettingsPatch};
 use chorus_core::model::stimulus::{Stimulus, StimulusKind, StimulusState, queue};
 use chorus_core::model::thread::work::{WorkChange, WorkStatus};
 use chorus_core::model::thread::{Thread, ThreadKind, ThreadStatus};
@@ -233,6 +233,33 @@ fn one_is_called_off_asked_for_again_and_expires() {
     assert_eq!(code(steer(&mut house, SCOUT, two.uid, false)), Code::Conflict);
 }
 
+// covers: CHN-91
+#[test]
+fn what_waits_is_called_off_with_its_channel_and_with_its_source() {
+    let reason = |house: &House, uid: Uid| stimuli(house)[&uid].reason.clone().unwrap();
+    let mut house = House::new();
+    let archive = |archived| conversations::ChangeConversation {
+        conversation: house.ops,
+        settings: SettingsPatch { archived: Some(archived), ..SettingsPatch::default() },
+    };
+    let [closed, opened] = [archive(true), archive(false)];
+    ask(SCOUT, idea(&house, "first"), &mut house).unwrap();
+    house.pass(2_000);
+    let hers = ask(REVIEWER, idea(&house, "second"), &mut house).unwrap();
+    let his = ask(SCOUT, idea(&house, "third"), &mut house).unwrap();
+    let leave = conversations::RemoveSeat { conversation: house.ops, member: REVIEWER };
+    house.run(house.by(ALICE), leave).unwrap();
+    assert_eq!(state(&house, hers.uid), StimulusState::Cancelled);
+    assert!(reason(&house, hers.uid).contains("no longer a member"));
+    assert_eq!(state(&house, his.uid), StimulusState::Pending);
+    house.run(house.by(ALICE), closed).unwrap();
+    assert_eq!(state(&house, his.uid), StimulusState::Cancelled);
+    assert!(reason(&house, his.uid).contains("archived"));
+    house.run(house.by(ALICE), opened).unwrap();
+    house.pass(QUIET + 5_000);
+    assert_eq!(state(&house, his.uid), StimulusState::Cancelled);
+}
+
 // covers: CHN-92
 #[test]
 fn a_host_that_is_killed_between_claim_and_dispatch_says_it_once() {
@@ -302,6 +329,22 @@ fn what_happens_in_threads_makes_its_stimuli() {
     house.offers(REVIEWER);
     house.pass(2_000);
     assert_eq!(house.offers(REVIEWER).len(), 1, "the thread's owner is told");
+    // Nothing is completed by a verdict again, or by one on nothing.
+    for (kind, id) in [("finding_verified", "1"), ("finding_verified", "7")] {
+        let say = event(&house, kind, id);
+        house.post(SCOUT, say).unwrap();
+        assert_eq!(kinds(&house, StimulusState::Pending), []);
+    }
+    // An edit into the last verdict completes it.
+    let say = event(&house, "finding_reported", "3");
+    house.post(SCOUT, say).unwrap();
+    let note = event(&house, "noted", "3");
+    let note = house.post(SCOUT, note).unwrap();
+    let content = event(&house, "finding_verified", "3").0.message;
+    house.run(house.by(SCOUT), messages::Edit { message: note, content }).unwrap();
+    assert_eq!(kinds(&house, StimulusState::Pending), [StimulusKind::ReviewCompleted]);
+    house.pass(2_000);
+    house.offers(REVIEWER);
 
     let over = WorkChange { status: Some(WorkStatus::Superseded), ..WorkChange::default() };
     let change = threads::ChangeWork { thread: review, change: Box::new(over) };

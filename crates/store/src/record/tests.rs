@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chorus_core::commands::{Command, conversations, directory as members, messages, threads};
+use chorus_core::commands::{
+    Command, Prepared, conversations, directory as members, messages, threads,
+};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
 use chorus_core::model::event::{Idempotency, Message};
@@ -60,7 +62,10 @@ impl Ground {
         };
         let directory = self.workspace.directory().clone();
         let mut facts = Stored::new(&*self.db, 1, directory, self.now);
-        let executed = self.workspace.execute(&mut facts, by, &command, drawn, self.now).unwrap();
+        let executed = self
+            .workspace
+            .execute(&mut facts, by, &Prepared::new(command, drawn), self.now)
+            .unwrap();
         let changes = self.workspace.take_changes();
         self.db.begin().unwrap();
         record(&*self.db, 1, &self.workspace, &changes).unwrap();

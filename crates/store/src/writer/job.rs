@@ -1,7 +1,7 @@
 //! A command together with the receiver of its answer. Only the job knows the command's own result
 //! type.
 
-use chorus_core::commands::{Command, NotDone};
+use chorus_core::commands::{Command, NotDone, Prepared};
 use chorus_core::model::audit::{Record, Weight};
 use chorus_core::model::caller::By;
 use chorus_core::model::error::{Code, Refusal};
@@ -25,7 +25,8 @@ impl Job {
         drawn: CommandSeed,
         reply: impl Reply<C::Output>,
     ) -> Self {
-        Self { by, work: Box::new(Typed { by, command, drawn, done: None, reply: Some(reply) }) }
+        let prepared = Prepared::new(command, drawn);
+        Self { by, work: Box::new(Typed { by, prepared, done: None, reply: Some(reply) }) }
     }
 
     /// Executes the command, possibly again, and stores its result. Returns its audit entry.
@@ -74,8 +75,7 @@ trait Work: Send {
 
 struct Typed<C: Command, R: Reply<C::Output>> {
     by: By,
-    command: C,
-    drawn: CommandSeed,
+    prepared: Prepared<C>,
     done: Option<Result<C::Output, NotDone>>,
     reply: Option<R>,
 }
@@ -87,7 +87,7 @@ impl<C: Command, R: Reply<C::Output>> Work for Typed<C, R> {
         facts: &mut dyn Facts,
         now: Timestamp,
     ) -> Result<Option<(Weight, Record)>, Unavailable> {
-        let executed = workspace.execute(facts, self.by, &self.command, self.drawn, now)?;
+        let executed = workspace.execute(facts, self.by, &self.prepared, now)?;
         self.done = Some(executed.done);
         Ok(executed.audit)
     }
@@ -106,11 +106,11 @@ impl<C: Command, R: Reply<C::Output>> Work for Typed<C, R> {
     }
 
     fn name(&self) -> &'static str {
-        self.command.name()
+        self.prepared.command.name()
     }
 
     fn bytes(&self) -> usize {
-        self.command.bytes()
+        self.prepared.command.bytes()
     }
 }
 

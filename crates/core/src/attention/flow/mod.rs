@@ -12,6 +12,7 @@
 mod candidate;
 mod weigh;
 
+use crate::language::analysis::Analysis;
 use crate::model::attention::Rule;
 use crate::model::event::Event;
 use crate::model::flow::{Meant, Nobody, Settings};
@@ -21,13 +22,12 @@ pub use candidate::CANDIDATES;
 pub use weigh::{Weighed, weigh};
 
 /// A message about to be posted that names nobody.
-#[derive(Clone, Copy, veil::Redact)]
+#[derive(Clone, Copy, Debug)]
 pub struct Saying<'a> {
     pub author: MemberKey,
     pub thread: Option<ThreadKey>,
     pub at: Timestamp,
-    #[redact(fixed = 3)]
-    pub text: &'a str,
+    pub analysis: &'a Analysis,
 }
 
 /// What the flow of talk says about a message.

@@ -2,7 +2,6 @@
 
 use super::Saying;
 use super::candidate::{AuthorHistory, CANDIDATES, Candidate, of_nobody};
-use crate::language::features::{Features, Spoken};
 use crate::model::flow::weights::{SIGNS, Sign};
 use crate::model::flow::{Clue, Clues};
 use crate::model::ids::MemberKey;
@@ -24,7 +23,7 @@ pub fn weigh<'a>(
     off: Clues,
     handle: impl Fn(MemberKey) -> Option<&'a str>,
 ) -> Weighed {
-    let heard = Features::of(saying.text);
+    let heard = &saying.analysis.features;
     let mut known = [Candidate::default(); CANDIDATES];
     let mut count = 0;
     let mut mine = AuthorHistory::default();
@@ -49,13 +48,13 @@ pub fn weigh<'a>(
         signs: [[0.0; SIGNS]; CANDIDATES + 1],
         count: 0,
     };
-    let (now, spoken) = (saying.at, Spoken::of(saying.text));
-    weighed.signs[0] = of_nobody(&heard, &mine, now);
+    let (now, spoken) = (saying.at, &saying.analysis.spoken);
+    weighed.signs[0] = of_nobody(heard, &mine, now);
     for known in &known[..count] {
         let Some(handle) = handle(known.member) else { continue };
         weighed.members[weighed.count] = known.member;
         let passing = spoken.names(handle);
-        weighed.signs[weighed.count + 1] = known.signs(&heard, &mine, now, passing);
+        weighed.signs[weighed.count + 1] = known.signs(heard, &mine, now, passing);
         weighed.count += 1;
     }
     weighed.silence(off);

@@ -116,6 +116,7 @@ impl Context<'_> {
             self.log_plain(key, self.drawn.uid, Change::SettingsChanged(settings))?;
             if is_closing {
                 self.stop_runs(key)?;
+                self.cancel_stimuli(key, "the channel was archived", |_| true);
             }
             // Nobody can answer in an archived conversation, and agents cannot after they have used
             // up their budget.
@@ -222,6 +223,7 @@ impl Context<'_> {
             attention: None,
             change,
             salt: self.drawn.salt,
+            heard: None,
         }
     }
 }

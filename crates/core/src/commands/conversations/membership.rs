@@ -108,7 +108,8 @@ impl Context<'_> {
         Ok(settings)
     }
 
-    /// The member leaves: its pending deliveries there are dropped.
+    /// The member leaves: what it owes there moves on, its other pending deliveries are dropped, and
+    /// nothing more is said there in its name.
     pub(crate) fn drop_deliveries(
         &mut self,
         key: ConversationKey,
@@ -116,10 +117,36 @@ impl Context<'_> {
     ) -> Result<()> {
         let owed: Vec<EventRef> =
             self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+        let why = "the member has no seat any more";
         for at in owed.into_iter().filter(|at| at.conversation == key) {
-            self.take_from(at, member, "the member has no seat any more")?;
+            let open = self.room(key).open().get(&at.seq);
+            let delivery = open.and_then(|open| open.delivery(member));
+            match delivery.is_some_and(|d| d.is_open() && d.is_obligation()) {
+                true => self.hand_over(at, member, why)?,
+                false => self.take_from(at, member, why)?,
+            }
         }
+        let said = "its source is no longer a member of the channel";
+        self.cancel_stimuli(key, said, |stimulus| stimulus.source == member);
         Ok(())
+    }
+
+    /// What the member owes moves on, as if its run had failed.
+    pub(crate) fn hand_over(
+        &mut self,
+        at: EventRef,
+        member: MemberKey,
+        reason: &'static str,
+    ) -> Result<()> {
+        let now = self.now;
+        let open = self.room_mut(at.conversation).open_mut(at.seq);
+        let delivery = open.and_then(|o| o.delivery_mut(member)).filter(|d| d.is_open());
+        let Some(delivery) = delivery else { return Ok(()) };
+        let before = delivery.clone();
+        delivery.come_back();
+        delivery.withhold(false, now);
+        self.cancel_all(at, vec![before], reason)?;
+        self.settle(at, member, Disposition::Failed)
     }
 
     /// Withdraws an event from a member and ends its run. If it held a claim, another member of the

@@ -90,13 +90,24 @@ impl Context<'_> {
     /// Whether a member may claim an event.
     pub(crate) fn check_claim(&mut self, at: EventRef, me: MemberKey) -> Result<()> {
         let recalled = self.recall(at)?;
-        if recalled.message.deleted_at.is_some() {
+        let posted = match recalled.event.edit_of() {
+            Some(seq) => self.recall_kept(EventRef { seq, ..at })?,
+            None => None,
+        };
+        if posted.as_ref().unwrap_or(&recalled).message.deleted_at.is_some() {
             return Err(Refusal::new(Code::Conflict, "the message was deleted").into());
         }
         if recalled.event.actor == me {
             return Err(Refusal::invalid("an author does not claim its own message").into());
         }
-        self.check_claimable(at, me, recalled.receipt.as_ref())
+        self.check_claimable(at, me, recalled.receipt.as_ref())?;
+        // What an addressee has answered before it was edited is not claimed by anybody else.
+        let Some(posted) = posted else { return Ok(()) };
+        let answered = self.answered_by(&posted, EventRef { seq: posted.event.seq, ..at })?;
+        match answered.is_empty() || answered.contains(&me) {
+            true => Ok(()),
+            false => Err(claimed_by_other().into()),
+        }
     }
 
     /// Another member's claim blocks this one once its holder has accepted; so does an addressee's

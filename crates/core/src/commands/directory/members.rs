@@ -8,7 +8,6 @@ use crate::commands::gate::shown::{Readers, Shown, plain};
 use crate::commands::redact::Redact;
 use crate::model::audit::{Action, Audit};
 use crate::model::caller::Authority;
-use crate::model::disposition::Disposition;
 use crate::model::error::{Code, Refusal};
 use crate::model::ids::{EventRef, MemberKey};
 use crate::model::member::{Member, MemberFields, MemberKind};
@@ -180,27 +179,13 @@ impl Context<'_> {
         if self.directory().endpoints.contains_key(&member.key) {
             self.put_endpoint(member.key, None);
         }
-        self.hand_over(member.key)?;
-        Ok(member)
-    }
-
-    /// A member is removed for good: its runs end, and its obligations move on as if they had
-    /// failed.
-    fn hand_over(&mut self, member: MemberKey) -> Result<()> {
-        let now = self.now;
+        // Its runs end, and what it owes moves on.
         let owed: Vec<EventRef> =
-            self.ws.owed.get(&member).into_iter().flatten().copied().collect();
+            self.ws.owed.get(&member.key).into_iter().flatten().copied().collect();
         for at in owed {
-            let open = self.room_mut(at.conversation).open_mut(at.seq);
-            let delivery = open.and_then(|o| o.delivery_mut(member)).filter(|d| d.is_open());
-            let Some(delivery) = delivery else { continue };
-            let before = delivery.clone();
-            delivery.come_back();
-            delivery.withhold(false, now);
-            self.cancel_all(at, vec![before], "the member was removed")?;
-            self.settle(at, member, Disposition::Failed)?;
+            self.hand_over(at, member.key, "the member was removed")?;
         }
-        Ok(())
+        Ok(member)
     }
 
     pub(crate) fn must_be_member(&self, member: MemberKey) -> Result<()> {

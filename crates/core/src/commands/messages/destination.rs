@@ -33,7 +33,10 @@ impl Context<'_> {
         let key = self.room_by_uid(post.conversation)?;
         self.must_sit(key)?;
         let answers = match post.in_reply_to {
-            Some(uid) => Some(self.event_by_uid(uid, "event to reply to")?),
+            Some(uid) => {
+                let named = self.event_by_uid(uid, "event to reply to")?;
+                Some(self.version_answered(named)?)
+            }
             None => None,
         };
         let thread = match post.thread {

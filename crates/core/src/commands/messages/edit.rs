@@ -8,7 +8,9 @@ use crate::attention::policy::{self, Circumstances};
 use crate::commands::context::{Context, Result};
 use crate::commands::messages::Logged;
 use crate::commands::messages::checks::check_message;
+use crate::language::analysis::Analysis;
 use crate::language::names::{self, Target};
+use crate::model::activity::has_text;
 use crate::model::attention::{Attention, Decision, Directedness, Intent, Rule, Told};
 use crate::model::caller::Authority;
 use crate::model::disposition::Disposition;
@@ -32,6 +34,11 @@ impl Context<'_> {
         let newest = self.newest_version(at, &recalled)?;
         let before = newest.change.message().cloned().unwrap_or_default();
         let content = as_edited(content, &before);
+        if before.kind == MessageKind::Event && event_type(&before) && !event_type(&content) {
+            let why = "a message of kind event has a text metadata.event_type; leave metadata out, \
+                       or state it again";
+            return Err(Refusal::invalid(why).into());
+        }
         if before == content {
             return Ok(Logged { entry: self.entry(newest)?, duplicate: true });
         }
@@ -47,6 +54,7 @@ impl Context<'_> {
         let me = self.me()?;
         let wakes = self.check_wakes(&me, false, &attention)?;
         self.supersede(at, &recalled, "edited")?;
+        let reviewed = self.reviewed_by(at.conversation, event.thread, &content)?;
         let mut draft = self.draft(self.drawn.uid, Change::Edited { message: at.seq, content });
         draft.thread = event.thread;
         draft.reply_to = event.reply_to;
@@ -65,6 +73,9 @@ impl Context<'_> {
         }
         let entry = self.publish(logged.clone())?;
         self.tell(&logged)?;
+        if let Some(thread) = reviewed {
+            self.review_completed(at.conversation, thread)?;
+        }
         if self.ws.is_paused(self.room(at.conversation), logged.thread) != was_paused {
             self.review_pauses(at.conversation)?;
         }
@@ -112,13 +123,29 @@ impl Context<'_> {
         }
     }
 
+    /// The version of a message that an agent answers when it names one outside a turn: the newest,
+    /// unless the one that it names was handed to it.
+    pub(super) fn version_answered(&mut self, at: EventRef) -> Result<EventRef> {
+        let me = self.me()?;
+        if !me.is_agent() || self.by.turn.is_some() {
+            return Ok(at);
+        }
+        let receipt = self.recall(at)?.receipt;
+        let open = self.room(at.conversation).open().get(&at.seq).or(receipt.as_ref());
+        match open.and_then(|open| open.delivery(me.key)) {
+            Some(mine) if mine.attempt > 0 => Ok(at),
+            _ => self.newest_of(at, me.key),
+        }
+    }
+
     /// The version of a message that carries the member's obligation: the newest, whichever version
-    /// is named. The named event itself if the member was not notified of the newest.
+    /// is named. The named event itself if that still counts for the member, who was not notified of
+    /// the newest.
     pub(crate) fn newest_of(&mut self, at: EventRef, member: MemberKey) -> Result<EventRef> {
         let recalled = self.recall(at)?;
         let Ok(message) = self.message_seq(&recalled) else { return Ok(at) };
         let latest = match message == at.seq {
-            true => Some(recalled.message),
+            true => Some(recalled.message.clone()),
             false => self.recall_kept(EventRef { seq: message, ..at })?.map(|r| r.message),
         };
         let latest = latest.and_then(|message| message.latest).filter(|latest| *latest != at.seq);
@@ -127,7 +154,12 @@ impl Context<'_> {
         let receipt = self.recall(newest)?.receipt;
         let open = self.room(at.conversation).open().get(&seq).or(receipt.as_ref());
         let told = open.is_some_and(|open| open.delivery(member).is_some());
-        Ok(if told { newest } else { at })
+        let named = recalled.receipt;
+        let open = self.room(at.conversation).open().get(&at.seq).or(named.as_ref());
+        let counts = open
+            .and_then(|open| open.delivery(member))
+            .is_some_and(|delivery| delivery.disposition() != Some(Disposition::Superseded));
+        Ok(if told || !counts { newest } else { at })
     }
 
     /// A message that the caller may change: its own, or any for an operator.
@@ -208,7 +240,9 @@ impl Context<'_> {
         let thread = self.thread(at.conversation, event.thread);
         let before = room.lines().get(&event.thread).filter(|line| line.seq != at.seq);
         let from = Position { thread: event.thread, seq: at.seq };
-        let (read, answers) = meaning(room, &author, from, &content.text, replied.as_deref());
+        let analysis = Analysis::of(&content.text);
+        let wording = &analysis.wording;
+        let (read, answers) = meaning(room, &author, from, wording, replied.as_deref());
         let mut attention = directedness::decide(
             room,
             self.ws.people(),
@@ -216,10 +250,11 @@ impl Context<'_> {
                 author: &author,
                 by_agent: author.is_agent(),
                 text: &content.text,
+                analysis: &analysis,
                 intent: read.intent,
                 answers,
                 seq: at.seq,
-                urgent: read.urgent,
+                urgent: wording.urgent,
                 at: event.at,
                 hop,
                 thread: thread.map(|t| &**t),
@@ -266,7 +301,11 @@ impl Context<'_> {
 
     /// The agents that have answered any version of the message. Each version has notified
     /// everybody who answered an earlier one, so the first and the newest version know all of them.
-    fn answered_by(&mut self, recalled: &Recalled, at: EventRef) -> Result<Vec<MemberKey>> {
+    pub(crate) fn answered_by(
+        &mut self,
+        recalled: &Recalled,
+        at: EventRef,
+    ) -> Result<Vec<MemberKey>> {
         let mut members = Vec::new();
         let versions: Vec<Seq> = std::iter::once(at.seq).chain(recalled.message.latest).collect();
         for seq in versions {
@@ -287,6 +326,11 @@ impl Context<'_> {
         members.dedup();
         Ok(members)
     }
+}
+
+/// Whether a message says which event it is.
+fn event_type(message: &Message) -> bool {
+    message.metadata.as_deref().is_some_and(|metadata| has_text(metadata, "event_type"))
 }
 
 /// Applies an edit to a message: text and parts are replaced, and metadata if the edit has any.

@@ -61,7 +61,7 @@ impl Post {
     /// The result of the same post before; none if it was not accepted.
     fn given_before(&self, run: &mut Context<'_>) -> Result<Option<Logged>> {
         let Ok(place) = run.place(self) else { return Ok(None) };
-        match run.sent_before(&place, self)? {
+        match run.sent_before(place.key, self)? {
             Some(sent) => Ok(Some(sent)),
             None => run.asked_before(self).map(|()| None),
         }
@@ -94,6 +94,10 @@ impl Command for Post {
 
     fn bytes(&self) -> usize {
         self.message.bytes()
+    }
+
+    fn text(&self) -> Option<&Arc<str>> {
+        Some(&self.message.text)
     }
 
     fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
@@ -133,6 +137,10 @@ impl Command for CloseRun {
         self.0.message.bytes()
     }
 
+    fn text(&self) -> Option<&Arc<str>> {
+        Some(&self.0.message.text)
+    }
+
     fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.close_run(self.0)
     }
@@ -170,6 +178,10 @@ impl Command for PostUnasked {
         self.0.message.bytes()
     }
 
+    fn text(&self) -> Option<&Arc<str>> {
+        Some(&self.0.message.text)
+    }
+
     fn execute(self, run: &mut Context<'_>) -> Result<Logged> {
         run.unasked = true;
         run.post(self.0)
@@ -200,6 +212,10 @@ impl Command for EmitOutput {
 
     fn bytes(&self) -> usize {
         self.message.bytes()
+    }
+
+    fn text(&self) -> Option<&Arc<str>> {
+        Some(&self.message.text)
     }
 
     fn execute(self, run: &mut Context<'_>) -> Result<()> {

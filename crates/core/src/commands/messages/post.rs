@@ -9,16 +9,18 @@ use crate::commands::messages::Logged;
 use crate::commands::messages::checks::check_message;
 use crate::commands::messages::destination::Place;
 use crate::commands::messages::guard::Verdict;
+use crate::language::analysis::Analysis;
 use crate::model::activity::text_field;
 use crate::model::attention::{Attention, Directedness, Intent, Rule};
 use crate::model::delivery::{Delivery, Open};
 use crate::model::error::{Code, Refusal};
-use crate::model::event::{Change, Event, MessageKind, is_talk};
-use crate::model::ids::{EventRef, MemberKey};
+use crate::model::event::{Change, Event, Message, MessageKind, is_talk};
+use crate::model::ids::{ConversationKey, EventRef, MemberKey, ThreadKey};
 use crate::model::member::Member;
 use crate::model::requests::{Audience, Post};
 use crate::model::thread::ThreadStatus;
 use crate::state::effect::Effect;
+use crate::state::workspace::Failure;
 
 impl Context<'_> {
     pub(super) fn post(&mut self, post: Post) -> Result<Logged> {
@@ -42,8 +44,16 @@ impl Context<'_> {
         elsewhere: Elsewhere,
     ) -> Result<Logged> {
         let me = self.me()?;
-        let place = self.place(&post)?;
-        if let Some(outcome) = self.sent_before(&place, &post)? {
+        let place = match self.place(&post) {
+            Ok(place) => place,
+            // What could be posted then, cannot be now. It was posted all the same.
+            Err(why @ Failure::Refused(_)) => {
+                let key = self.room_by_uid(post.conversation)?;
+                return self.sent_before(key, &post)?.ok_or(why);
+            }
+            Err(why) => return Err(why),
+        };
+        if let Some(outcome) = self.sent_before(place.key, &post)? {
             return Ok(outcome);
         }
         if approved.is_none() {
@@ -63,7 +73,9 @@ impl Context<'_> {
         }
         let subject = self.subject(&place);
         let only = self.audience(&me, &place, &post, verdict)?;
-        let attention = Arc::new(self.decide(&me, &place, &post, verdict, only.as_ref())?);
+        let analysis = self.analysis(&post.message.text);
+        let attention = self.decide(&me, &place, (&post, &analysis), verdict, only.as_ref())?;
+        let attention = Arc::new(attention);
         if !is_chat && is_talk(&post.message, &attention) {
             self.check_may_talk(&me, &place, verdict.cause)?;
         }
@@ -87,6 +99,7 @@ impl Context<'_> {
             None => place.thread,
         };
         let was_paused = self.ws.is_paused(self.room(place.key), thread);
+        let reviewed = self.reviewed_by(place.key, thread, &post.message)?;
         let mut draft = self.draft(self.drawn.uid, Change::Posted(post.message));
         draft.thread = thread;
         draft.reply_to = place.reply_to();
@@ -94,6 +107,7 @@ impl Context<'_> {
         draft.hop = verdict.hop;
         draft.idempotency = post.idempotency;
         draft.attention = Some(attention);
+        draft.heard = Some(analysis.features);
         if let Some(subject) = subject.filter(|_| me.is_agent()) {
             // Restores the thread's turn counts before this message is counted.
             self.room_mut(place.key).turn_mut(subject);
@@ -123,7 +137,7 @@ impl Context<'_> {
         if !me.is_agent() {
             self.refresh_turns(subject, &event)?;
         }
-        if let Some(thread) = thread.filter(|_| settles_a_finding(&event)) {
+        if let Some(thread) = reviewed {
             self.review_completed(place.key, thread)?;
         }
         if self.ws.is_paused(self.room(place.key), thread) != was_paused {
@@ -141,7 +155,8 @@ impl Context<'_> {
         let on_main_line = place.is_on_main_line();
         let verdict = self.judge(&me, place.key, place.answers, None, on_main_line)?;
         let only = self.audience(&me, &place, post, verdict)?;
-        let attention = self.decide(&me, &place, post, verdict, only.as_ref())?;
+        let analysis = self.analysis(&post.message.text);
+        let attention = self.decide(&me, &place, (post, &analysis), verdict, only.as_ref())?;
         if is_talk(&post.message, &attention) {
             self.check_may_talk(&me, &place, verdict.cause)?;
         }
@@ -150,11 +165,28 @@ impl Context<'_> {
         Ok(Arc::new(attention))
     }
 
+    /// The thread whose review the message may complete: it is the verdict on a finding, and one is
+    /// open there.
+    pub(super) fn reviewed_by(
+        &mut self,
+        key: ConversationKey,
+        thread: Option<ThreadKey>,
+        message: &Message,
+    ) -> Result<Option<ThreadKey>> {
+        let Some(thread) = thread.filter(|_| settles_a_finding(message)) else { return Ok(None) };
+        let is_under_review = self.work_of(key, thread)?.open().next().is_some();
+        Ok(is_under_review.then_some(thread))
+    }
+
     /// The same key with the same content is the same message. With other content it is a conflict.
-    pub(super) fn sent_before(&mut self, place: &Place, post: &Post) -> Result<Option<Logged>> {
+    pub(super) fn sent_before(
+        &mut self,
+        key: ConversationKey,
+        post: &Post,
+    ) -> Result<Option<Logged>> {
         let Some(idempotency) = post.idempotency else { return Ok(None) };
-        let Some(seq) = self.room(place.key).sent().get(&idempotency.key) else { return Ok(None) };
-        let at = EventRef { conversation: place.key, seq };
+        let Some(seq) = self.room(key).sent().get(&idempotency.key) else { return Ok(None) };
+        let at = EventRef { conversation: key, seq };
         let event = self.recall(at)?.event;
         let same = event.idempotency.is_some_and(|i| i.payload == idempotency.payload);
         if event.is_erased() {
@@ -227,7 +259,7 @@ impl Context<'_> {
         &mut self,
         me: &Member,
         place: &Place,
-        post: &Post,
+        (post, analysis): (&Post, &Analysis),
         verdict: Verdict,
         only: Option<&Arc<[MemberKey]>>,
     ) -> Result<Attention> {
@@ -263,6 +295,7 @@ impl Context<'_> {
                 me,
                 place.thread,
                 &post.message.text,
+                analysis,
                 self.now,
                 replied.as_deref(),
             )
@@ -367,8 +400,8 @@ impl Context<'_> {
 }
 
 /// Whether it is the verdict on a finding.
-fn settles_a_finding(event: &Event) -> bool {
-    let message = event.change.message().filter(|m| m.kind == MessageKind::Event);
-    let kind = message.and_then(|m| text_field(m.metadata.as_deref()?, "event_type"));
+fn settles_a_finding(message: &Message) -> bool {
+    let metadata = message.metadata.as_deref().filter(|_| message.kind == MessageKind::Event);
+    let kind = metadata.and_then(|metadata| text_field(metadata, "event_type"));
     matches!(kind, Some("finding_verified" | "finding_rejected"))
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::attention::directedness::{self, IncomingMessage};
 use crate::commands::context::{Context, Result};
 use crate::commands::projects::ProjectState;
+use crate::language::analysis::Analysis;
 use crate::language::names::rules::{check_name, check_title};
 use crate::model::caller::Authority;
 use crate::model::conversation::ConversationKind;
@@ -342,8 +343,9 @@ impl Context<'_> {
         let me = self.me()?;
         let room = self.room(key);
         let hop = if me.is_agent() { self.next_hop(key, None) } else { 0 };
-        let said =
-            IncomingMessage { hop, ..IncomingMessage::read(room, &me, None, &text, self.now) };
+        let analysis = Analysis::of(&text);
+        let said = IncomingMessage::read(room, &me, None, &text, &analysis, self.now);
+        let said = IncomingMessage { hop, ..said };
         let attention = directedness::decide(room, self.ws.people(), &said);
         let message = Message { text, ..Message::default() };
         let uid = self.drawn.second;

@@ -1,5 +1,6 @@
 //! Stimuli: prompts to a channel that no person sends.
 
+pub(crate) mod ends;
 pub(crate) mod followups;
 pub(crate) mod idle_threads;
 pub(crate) mod queue;

@@ -11,6 +11,7 @@ use crate::commands::conversations::conversation::derived;
 use crate::commands::messages::destination::Place;
 use crate::commands::stimuli::QueuedStimulus;
 use crate::commands::stimuli::title::{headline, shortened};
+use crate::language::analysis::Analysis;
 use crate::language::names::rules::check_title;
 use crate::model::attention::{Attention, Directedness, Intent};
 use crate::model::error::{Code, Refusal};
@@ -160,18 +161,6 @@ impl Context<'_> {
         };
         self.end_stimulus(key, new.clone());
         Ok(self.stimulus_outcome(key, Arc::new(new)))
-    }
-
-    /// A stimulus has ended. If a schedule made it, the schedule records the outcome.
-    pub(crate) fn end_stimulus(&mut self, key: ConversationKey, ended: Stimulus) {
-        self.note_fired(key, &ended);
-        self.room_mut(key).put_stimulus(ended);
-        self.admit_held(key);
-    }
-
-    pub(crate) fn cancelled(&self, old: &Stimulus, why: &str) -> Stimulus {
-        let ended = old.ended(StimulusState::Cancelled, self.now);
-        Stimulus { reason: Some(why.into()), ..ended }
     }
 
     /// The chain of a repeated request: a person begins a new chain, and an agent cannot shorten
@@ -368,13 +357,14 @@ impl Context<'_> {
             let (intent, rest) = (Intent::Status, Directedness::Ambient);
             Attention { only, ..Attention::plain(intent, rest, Vec::new()) }
         } else {
+            let analysis = Analysis::of(&stimulus.text);
             let said = IncomingMessage {
                 by_agent: me.is_agent() || stimulus.chain.is_some(),
                 hop,
                 mentions: &stimulus.targets,
                 only: only.as_ref(),
                 leave: false,
-                ..IncomingMessage::read(room, &me, thread, &stimulus.text, self.now)
+                ..IncomingMessage::read(room, &me, thread, &stimulus.text, &analysis, self.now)
             };
             directedness::decide(room, self.ws.people(), &said)
         };

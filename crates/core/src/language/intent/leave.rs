@@ -39,10 +39,10 @@ pub(super) fn asks_to_leave(reading: &Reading<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::language::intent::read;
+    use crate::language::intent::Wording;
 
     fn asks_to_leave(text: &str) -> bool {
-        read(text, None).leave
+        Wording::of(text).leave
     }
 
     // covers: ATT-154

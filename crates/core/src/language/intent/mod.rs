@@ -50,10 +50,6 @@ pub struct Read {
     pub intent: Intent,
     /// How it answers the message that it is read against.
     pub answers: Answers,
-    /// The words themselves say that it is urgent.
-    pub urgent: bool,
-    /// It asks somebody to leave the place where it is posted.
-    pub leave: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,61 +62,113 @@ pub enum Answers {
     Plainly,
 }
 
+/// What the words of a message say, whatever they are read against.
+#[derive(Clone, Debug)]
+pub struct Wording {
+    evidence: Evidence,
+    /// It has words, not only marks and emoji.
+    has_words: bool,
+    /// It begins with a word that acknowledges as often as it agrees: "ok".
+    acknowledges: bool,
+    /// Without words, its symbols say yes or no.
+    consents: bool,
+    /// What it wants when read alone.
+    alone: Intent,
+    /// The words themselves say that it is urgent.
+    pub urgent: bool,
+    /// It asks somebody to leave the place where it is posted.
+    pub leave: bool,
+}
+
 /// What the message wants.
 pub fn intent(text: &str, before: Option<Before>) -> Intent {
     read(text, before).intent
 }
 
-/// What the message wants, whether it answers the message that it is read against, and what else its
-/// words say. The text is read once for all of it.
+/// What the message wants, and whether it answers the message that it is read against.
 pub fn read(text: &str, before: Option<Before>) -> Read {
-    let lower = Lower::of(text);
-    let reading = lower.read(lexicon::is_word);
-    let evidence = Evidence::gather(&reading);
-    let (intent, answers) = wanted(&lower, &reading, &evidence, before);
-    let (urgent, leave) = (is_urgent(&reading, &evidence), asks_to_leave(&reading));
-    Read { intent, answers, urgent, leave }
+    Wording::of(text).against(before)
 }
 
-/// What it wants, and how it answers the message that it is read against.
-fn wanted(
-    lower: &Lower,
-    reading: &Reading<'_>,
-    evidence: &Evidence,
-    before: Option<Before>,
-) -> (Intent, Answers) {
-    let before = before.filter(|b| !b.same_author);
-    let words = !reading.words.is_empty();
-    let plainly = if words { evidence.yes || evidence.no } else { consents(lower.as_str()) };
-    let answered = if words {
-        answer(reading, evidence, before)
-    } else {
-        wordless_answer(lower.as_str(), before)
-    };
-    let by_itself = || match words {
-        true => alone(lower, evidence),
-        false => wordless(lower, reading),
-    };
-    let intent = answered.unwrap_or_else(by_itself);
-    let answers = match before.filter(|b| b.asks()).map(|b| b.link) {
-        None | Some(Link::Previous) => Answers::No,
-        Some(_) if plainly => Answers::Plainly,
-        Some(Link::Asked { alone: false }) => Answers::No,
-        Some(_) if intent.is_courtesy() || intent == Intent::Status => Answers::No,
-        Some(_) => Answers::Freely,
-    };
-    let Some(before) = before.filter(|b| b.is_tied() && intent == Intent::Social && words) else {
-        return (intent, answers);
-    };
-    match () {
-        // An order is an order, however politely it begins: "yes, merge it".
-        () if evidence.orders() => (Intent::Request, answers),
-        // A reply to a question is an answer, whatever its words are: "the blue one", "great".
-        () if before.link == Link::Reply && before.asks() => {
-            let answers = if plainly { Answers::Plainly } else { Answers::Freely };
-            (Intent::Statement, answers)
+impl Wording {
+    /// Reads a text, once for all that its words say.
+    pub fn of(text: &str) -> Self {
+        let lower = Lower::of(text);
+        let reading = lower.read(lexicon::is_word);
+        let evidence = Evidence::gather(&reading);
+        let has_words = !reading.words.is_empty();
+        let alone = match has_words {
+            true => alone(&lower, &evidence),
+            false => wordless(&lower, &reading),
+        };
+        Self {
+            has_words,
+            acknowledges: reading.words.first().is_some_and(|word| acknowledges(word)),
+            consents: !has_words && consents(lower.as_str()),
+            alone,
+            urgent: is_urgent(&reading, &evidence),
+            leave: asks_to_leave(&reading),
+            evidence,
         }
-        () => (intent, answers),
+    }
+
+    /// What it wants and answers, read against the message before it.
+    pub fn against(&self, before: Option<Before>) -> Read {
+        let evidence = &self.evidence;
+        let before = before.filter(|b| !b.same_author);
+        let plainly = if self.has_words { evidence.yes || evidence.no } else { self.consents };
+        let answered =
+            if self.has_words { self.answer(before) } else { self.wordless_answer(before) };
+        let intent = answered.unwrap_or(self.alone);
+        let answers = match before.filter(|b| b.asks()).map(|b| b.link) {
+            None | Some(Link::Previous) => Answers::No,
+            Some(_) if plainly => Answers::Plainly,
+            Some(Link::Asked { alone: false }) => Answers::No,
+            Some(_) if intent.is_courtesy() || intent == Intent::Status => Answers::No,
+            Some(_) => Answers::Freely,
+        };
+        let tied = before.filter(|b| b.is_tied() && intent == Intent::Social && self.has_words);
+        match tied {
+            // An order is an order, however politely it begins: "yes, merge it".
+            Some(_) if evidence.orders() => Read { intent: Intent::Request, answers },
+            // A reply to a question is an answer, whatever its words are: "the blue one", "great".
+            Some(before) if before.link == Link::Reply && before.asks() => {
+                let answers = if plainly { Answers::Plainly } else { Answers::Freely };
+                Read { intent: Intent::Statement, answers }
+            }
+            _ => Read { intent, answers },
+        }
+    }
+
+    /// The intent of the message as an answer to the one before, if it is one.
+    fn answer(&self, before: Option<Before>) -> Option<Intent> {
+        let (before, evidence) = (before?, &self.evidence);
+        let tied = before.is_tied();
+        // "No, thanks" is an answer if it is certainly tied to that question.
+        let thanks = evidence.thanks && !tied;
+        if !(evidence.yes || evidence.no) || evidence.asks() || thanks {
+            return None;
+        }
+        match before.intent {
+            Intent::Approval => Some(Intent::Approval),
+            Intent::Question if evidence.cancel || (self.acknowledges && !tied) => None,
+            Intent::Question if evidence.bidding || (tied && evidence.orders()) => {
+                Some(Intent::Request)
+            }
+            Intent::Question => Some(Intent::Statement),
+            _ if tied && before.asks() && !evidence.cancel => {
+                Some(if evidence.orders() { Intent::Request } else { Intent::Statement })
+            }
+            _ => None,
+        }
+    }
+
+    fn wordless_answer(&self, before: Option<Before>) -> Option<Intent> {
+        let before = before.filter(|_| self.consents)?;
+        match before.intent {
+            Intent::Approval => Some(Intent::Approval),
+            _ => (before.asks() && before.is_tied()).then_some(Intent::Statement),
+        }
     }
 }
 
@@ -144,8 +192,7 @@ fn alone(lower: &Lower, evidence: &Evidence) -> Intent {
 /// Whether it asks for a worded answer, whatever else it wants: "can you tell me…?" is both a
 /// request and a question.
 pub fn asks_question(text: &str) -> bool {
-    let lower = Lower::of(text);
-    Evidence::gather(&lower.read(lexicon::is_word)).asks_question()
+    Wording::of(text).evidence.asks_question()
 }
 
 /// Whether the words themselves say that it is urgent.
@@ -181,14 +228,6 @@ fn consents(text: &str) -> bool {
     text.contains(['👍', '👌', '✅', '👎', '🚀']) && !text.contains(QUESTION_MARKS)
 }
 
-fn wordless_answer(text: &str, before: Option<Before>) -> Option<Intent> {
-    let before = before.filter(|_| consents(text))?;
-    match before.intent {
-        Intent::Approval => Some(Intent::Approval),
-        _ => (before.asks() && before.is_tied()).then_some(Intent::Statement),
-    }
-}
-
 impl Before {
     /// Whether a person certainly answers this message and not another.
     fn is_tied(&self) -> bool {
@@ -206,33 +245,10 @@ pub fn waits(intent: Intent) -> bool {
     matches!(intent, Intent::Question | Intent::Approval | Intent::Request)
 }
 
-/// The intent of the message as an answer to the one before, if it is one.
-fn answer(reading: &Reading<'_>, evidence: &Evidence, before: Option<Before>) -> Option<Intent> {
-    let before = before?;
-    let tied = before.is_tied();
-    // "No, thanks" is an answer if it is certainly tied to that question.
-    let thanks = evidence.thanks && !tied;
-    if !(evidence.yes || evidence.no) || evidence.asks() || thanks {
-        return None;
-    }
-    // "ok" and similar words acknowledge what was said. They count as an answer only if consent was
-    // asked for or an answer is due.
-    let bare = matches!(
-        reading.words[0],
-        "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine"
-    );
-    match before.intent {
-        Intent::Approval => Some(Intent::Approval),
-        Intent::Question if evidence.cancel || (bare && !tied) => None,
-        Intent::Question if evidence.bidding || (tied && evidence.orders()) => {
-            Some(Intent::Request)
-        }
-        Intent::Question => Some(Intent::Statement),
-        _ if tied && before.asks() && !evidence.cancel => {
-            Some(if evidence.orders() { Intent::Request } else { Intent::Statement })
-        }
-        _ => None,
-    }
+/// "Ok" and similar words acknowledge what was said. They count as an answer only if consent was
+/// asked for or an answer is due.
+fn acknowledges(word: &str) -> bool {
+    matches!(word, "ok" | "okay" | "right" | "true" | "indeed" | "exactly" | "fine")
 }
 
 #[cfg(test)]

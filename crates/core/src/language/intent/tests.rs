@@ -300,7 +300,7 @@ fn urgency_is_said_in_words() {
         "this is an emergency",
         "Now!",
     ] {
-        assert!(read(text, None).urgent, "{text:?}");
+        assert!(Wording::of(text).urgent, "{text:?}");
     }
     for text in [
         "not urgent",
@@ -311,7 +311,7 @@ fn urgency_is_said_in_words() {
         "we know!",
         "",
     ] {
-        assert!(!read(text, None).urgent, "{text:?}");
+        assert!(!Wording::of(text).urgent, "{text:?}");
     }
 }
 

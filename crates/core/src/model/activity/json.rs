@@ -3,15 +3,27 @@
 /// A string or number of the outermost object of canonical JSON, exactly as written: equal strings
 /// have one form.
 pub fn text_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    let value = field(json, name)?;
+    match value.bytes().next()? {
+        b'-' | b'0'..=b'9' => value.get(..value.len() - past(value)?.len()),
+        _ => quoted(value).map(|(text, _)| text),
+    }
+}
+
+/// Whether the outermost object of canonical JSON has a text under this name that is not empty.
+pub fn has_text(json: &str, name: &str) -> bool {
+    let text = field(json, name).and_then(quoted);
+    text.is_some_and(|(text, _)| !text.is_empty())
+}
+
+/// The text from the value of a field on.
+fn field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = json.strip_prefix('{')?;
     loop {
         let (key, after) = quoted(rest)?;
         let value = after.strip_prefix(':')?;
         if key == name {
-            return match value.bytes().next()? {
-                b'-' | b'0'..=b'9' => value.get(..value.len() - past(value)?.len()),
-                _ => quoted(value).map(|(text, _)| text),
-            };
+            return Some(value);
         }
         rest = past(value)?.strip_prefix(',')?;
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::codec;
+use crate::language::features::Features;
 use crate::model::attention::{Attention, Intent, Rule};
 use crate::model::conversation::Participation;
 use crate::model::digest::Tally;
@@ -46,6 +47,8 @@ pub struct Draft {
     pub attention: Option<Arc<Attention>>,
     pub change: Change,
     pub salt: [u8; 16],
+    /// What the flow of talk extracts from its text, if that is known.
+    pub heard: Option<Features>,
 }
 
 impl Room {
@@ -84,20 +87,24 @@ impl Room {
         if let Some(idempotency) = event.idempotency {
             self.sent.put(idempotency.key, seq, event.at);
         }
-        self.apply(&event);
+        self.apply_heard(&event, draft.heard);
         self.dirty.events.push(event.clone());
         event
     }
 
     /// Applies one event of the log. Events must come in order.
     pub fn apply(&mut self, event: &Arc<Event>) {
+        self.apply_heard(event, None);
+    }
+
+    fn apply_heard(&mut self, event: &Arc<Event>, heard: Option<Features>) {
         debug_assert_eq!(event.seq, self.head.seq.next(), "events are applied in order");
         self.head.seq = event.seq;
         self.head.hash = event.hash;
         self.head.last_at = self.head.last_at.max(event.at);
         self.project(event);
         self.expect_silence(event);
-        self.remember(event);
+        self.remember(event, heard);
     }
 
     /// Updates the projections that readers see: roster, settings, threads and message states.
@@ -322,9 +329,9 @@ impl Room {
 
     /// Keeps the context of the next decision: the newest events, the timeline, and the subjects
     /// that agents opened unprompted.
-    pub(super) fn remember(&mut self, event: &Arc<Event>) {
+    pub(super) fn remember(&mut self, event: &Arc<Event>, heard: Option<Features>) {
         if let Change::Posted(message) = &event.change {
-            self.go_on(event, message);
+            self.go_on(event, message, heard);
         }
         if let Change::Edited { message, content } = &event.change {
             let edited = self.lines.get_mut(&event.thread).filter(|l| l.seq == *message);
@@ -346,12 +353,13 @@ impl Room {
         }
     }
 
-    fn go_on(&mut self, event: &Arc<Event>, message: &Message) {
+    fn go_on(&mut self, event: &Arc<Event>, message: &Message, heard: Option<Features>) {
         let line = Line::of(event, message);
         // The next message is read against one that everybody has seen.
         if event.only().is_none() {
             self.lines.insert(event.thread, line);
-            self.talk.push_back(Utterance::of(event, &message.text));
+            let heard = heard.unwrap_or_else(|| Features::of(&message.text));
+            self.talk.push_back(Utterance::of(event, heard));
         }
         if event.cause.is_none() && event.hop > 0 && event.thread.is_none() {
             while self.autonomous.front().is_some_and(|(_, at)| event.at.since(*at) > HOUR_MS) {

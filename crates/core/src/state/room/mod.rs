@@ -245,7 +245,7 @@ impl Room {
             room.stand(open, now);
         }
         for event in parts.events {
-            room.remember(&event);
+            room.remember(&event, None);
             let unaccounted = event.seq > room.head.settled
                 && !room.open.contains_key(&event.seq)
                 && !parts.receipts.contains(&event.seq);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use chorus_core::commands::{Command, NotDone, conversations, directory};
+use chorus_core::commands::{Command, NotDone, Prepared, conversations, directory};
 use chorus_core::model::caller::{Authority, By};
 use chorus_core::model::conversation::{ConversationKind, Participation, Settings, Visibility};
 use chorus_core::model::delivery::State;
@@ -158,7 +158,7 @@ impl World {
     pub(crate) fn try_run<C: Command>(&mut self, by: By, command: C) -> Result<C::Output, NotDone> {
         self.ids += 1_000;
         let drawn = CommandSeed { uid: Uid(self.ids), second: Uid(self.ids + 500), salt: [7; 16] };
-        let result = self.ws.execute(&mut self.log, by, &command, drawn, self.now);
+        let result = self.ws.execute(&mut self.log, by, &Prepared::new(command, drawn), self.now);
         let done = result.expect("memory is always there").done;
         if let Err(NotDone::Refused(_)) = done {
             assert!(
