@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use axum::Router;
+use chorus_core::model::error::Refusal;
 use chorus_core::model::ids::Timestamp;
 use chorus_store::membership::{Epoch, Owned};
 use chorus_store::{Readers, Writer};
@@ -51,11 +52,12 @@ struct Threads {
     verifier: Verifier,
 }
 
-async fn operator_access(app: Arc<App>) -> Option<Access> {
-    let member = app.operator.operator().await.ok()??;
-    let token = app.operator.token(&member).await.ok()?;
-    let link = first::sign_in_link(&app, true).ok()?;
-    Some(Access { token, link })
+/// None where the member was removed.
+async fn operator_access(app: Arc<App>) -> Result<Option<Access>, Refusal> {
+    let Some(member) = app.operator.operator().await? else { return Ok(None) };
+    let token = app.operator.token(&member).await?;
+    let link = app.sign_ins.link_of_operator(&member)?;
+    Ok(Some(Access { token, link }))
 }
 
 impl HostContext {
@@ -115,7 +117,10 @@ impl Serving {
     /// Lets requests in.
     pub(super) fn open(&self, cluster: &Cluster) {
         let app = self.app.clone();
-        let operator: OperatorAccess = Arc::new(move || operator_access(app.clone()).boxed());
+        let operator: OperatorAccess = Arc::new(move || {
+            let access = operator_access(app.clone());
+            async move { access.await.ok().flatten() }.boxed()
+        });
         let lease = self.app.shared.lease.clone();
         cluster.set(Location::Here(Arc::new(Local {
             router: self.router.clone(),
@@ -216,7 +221,7 @@ impl Served for Serving {
         self.writer.next_due()
     }
 
-    fn access(&self) -> BoxFuture<'static, Option<Access>> {
+    fn access(&self) -> BoxFuture<'static, Result<Option<Access>, Refusal>> {
         operator_access(self.app.clone()).boxed()
     }
 

@@ -111,9 +111,15 @@ impl Workspaces {
                 break access;
             }
             match self.let_in(name).await {
-                Ok(entered) => {
-                    break entered.served.access().await.ok_or_else(|| no_operator(name))?;
-                }
+                Ok(entered) => match entered.served.access().await {
+                    Ok(access) => break access.ok_or_else(|| no_operator(name))?,
+                    // It went to another host, or was shut, while it was asked.
+                    Err(_) if Instant::now() < until => {
+                        drop(entered);
+                        self.look_again().await;
+                    }
+                    Err(refusal) => return Err(refusal),
+                },
                 Err(NotEntered::NotNow(_)) if Instant::now() < until => self.look_again().await,
                 Err(NotEntered::NotNow(refusal) | NotEntered::Refused(refusal)) => {
                     return Err(refusal);
@@ -125,7 +131,7 @@ impl Workspaces {
 
     /// The same at this host alone.
     pub(crate) async fn access_here(self: &Arc<Self>, name: &str) -> Option<Access> {
-        self.enter(name).await.ok()?.served.access().await
+        self.enter(name).await.ok()?.served.access().await.ok()?
     }
 
     /// The host that owns a workspace, if it is another than this one.

@@ -84,8 +84,8 @@ pub(crate) trait Served: Send + Sync {
     fn written(&self) -> Duration;
     /// When it has something to do by itself.
     fn next_due(&self) -> Option<Timestamp>;
-    /// How its operator gets in.
-    fn access(&self) -> BoxFuture<'static, Option<Access>>;
+    /// How its operator gets in; none where that member was removed.
+    fn access(&self) -> BoxFuture<'static, Result<Option<Access>, Refusal>>;
     fn close(&self, within: Duration) -> BoxFuture<'_, ()>;
 }
 
