@@ -7,7 +7,6 @@ use crate::model::ids::Uid;
 use crate::model::job::{Job, JobState, Outcome, Payment};
 use crate::model::limits;
 use crate::state::effect::Effect;
-use crate::state::workspace::Failure;
 
 impl Context<'_> {
     /// Handles the jobs that are due, and sets the timer again.
@@ -51,10 +50,8 @@ impl Context<'_> {
         };
         let member = self.maybe_listing(job.agent)?.and_then(|listing| listing.member);
         let Some(member) = member.filter(|_| job.progress.is_none()) else { return Ok(true) };
-        match self.load(at.conversation) {
-            Ok(()) => {}
-            Err(Failure::Refused(_)) => return Ok(true),
-            Err(failure) => return Err(failure),
+        if !self.is_there(at.conversation)? {
+            return Ok(true);
         }
         let open = self.room(at.conversation).open().get(&at.seq);
         let mine = open.and_then(|open| open.delivery(member));

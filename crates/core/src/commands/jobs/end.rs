@@ -15,7 +15,6 @@ use crate::model::ledger::{Credits, ESCROW, EntryKind};
 use crate::model::limits;
 use crate::model::registry::{Listing, Reputation, ReputationChange, Why, owner_of};
 use crate::state::effect::Effect;
-use crate::state::workspace::Failure;
 
 impl Context<'_> {
     /// Ends a job. What a direct job paid is in it already.
@@ -88,11 +87,8 @@ impl Context<'_> {
         let Some(member) = self.maybe_listing(job.agent)?.and_then(|listing| listing.member) else {
             return Ok(());
         };
-        match self.load(at.conversation) {
-            Ok(()) => {}
-            // Its conversation is gone.
-            Err(Failure::Refused(_)) => return Ok(()),
-            Err(failure) => return Err(failure),
+        if !self.is_there(at.conversation)? {
+            return Ok(());
         }
         let open = self.room(at.conversation).open().get(&at.seq);
         let delivery = open.and_then(|open| open.delivery(member)).filter(|d| d.is_open()).cloned();

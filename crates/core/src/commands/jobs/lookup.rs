@@ -6,7 +6,7 @@ use crate::commands::context::{Context, Result};
 use crate::model::caller::Authority;
 use crate::model::error::{Code, Refusal};
 use crate::model::event::{Event, MessageKind};
-use crate::model::ids::{EventRef, Timestamp, Uid};
+use crate::model::ids::{ConversationKey, EventRef, Timestamp, Uid};
 use crate::model::job::Job;
 use crate::model::registry::owner_of;
 use crate::state::workspace::Failure;
@@ -46,10 +46,8 @@ impl Context<'_> {
         let Some(member) = self.maybe_listing(job.agent)?.and_then(|listing| listing.member) else {
             return Ok(None);
         };
-        match self.load(at.conversation) {
-            Ok(()) => {}
-            Err(Failure::Refused(_)) => return Ok(None),
-            Err(failure) => return Err(failure),
+        if !self.is_there(at.conversation)? {
+            return Ok(None);
         }
         let answers = |event: &&Arc<Event>| {
             let to = event.reply_to.map(|seq| EventRef { seq, ..at });
@@ -57,6 +55,15 @@ impl Context<'_> {
             event.actor == member && said && (event.cause == Some(at) || to == Some(at))
         };
         Ok(self.room(at.conversation).tail().iter().find(answers).map(|event| event.at))
+    }
+
+    /// Loads the conversation in which a job was asked for, unless that is gone.
+    pub(super) fn is_there(&mut self, conversation: ConversationKey) -> Result<bool> {
+        match self.load(conversation) {
+            Ok(()) => Ok(true),
+            Err(Failure::Refused(_)) => Ok(false),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Refuses whoever has not asked for the job, and is no person of its owner.

@@ -34,7 +34,8 @@ impl Context<'_> {
         let newest = self.newest_version(at, &recalled)?;
         let before = newest.change.message().cloned().unwrap_or_default();
         let content = as_edited(content, &before);
-        if before.kind == MessageKind::Event && event_type(&before) && !event_type(&content) {
+        if before.kind == MessageKind::Event && has_event_type(&before) && !has_event_type(&content)
+        {
             let why = "a message of kind event has a text metadata.event_type; leave metadata out, \
                        or state it again";
             return Err(Refusal::invalid(why).into());
@@ -145,11 +146,13 @@ impl Context<'_> {
         let recalled = self.recall(at)?;
         let Ok(message) = self.message_seq(&recalled) else { return Ok(at) };
         let latest = match message == at.seq {
-            true => Some(recalled.message.clone()),
-            false => self.recall_kept(EventRef { seq: message, ..at })?.map(|r| r.message),
+            true => recalled.message.latest,
+            false => {
+                let posted = self.recall_kept(EventRef { seq: message, ..at })?;
+                posted.and_then(|posted| posted.message.latest)
+            }
         };
-        let latest = latest.and_then(|message| message.latest).filter(|latest| *latest != at.seq);
-        let Some(seq) = latest else { return Ok(at) };
+        let Some(seq) = latest.filter(|latest| *latest != at.seq) else { return Ok(at) };
         let newest = EventRef { seq, ..at };
         let receipt = self.recall(newest)?.receipt;
         let open = self.room(at.conversation).open().get(&seq).or(receipt.as_ref());
@@ -329,7 +332,7 @@ impl Context<'_> {
 }
 
 /// Whether a message says which event it is.
-fn event_type(message: &Message) -> bool {
+fn has_event_type(message: &Message) -> bool {
     message.metadata.as_deref().is_some_and(|metadata| has_text(metadata, "event_type"))
 }
 

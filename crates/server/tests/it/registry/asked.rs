@@ -24,6 +24,15 @@ fn hire() -> Value {
         "input_data": {"text": "hello @ann"}})
 }
 
+/// The host knows that it has asked for the job.
+async fn asked(host: &TestHost, ann: &str) {
+    let path = format!("/jobs/{JOB}");
+    eventually("the host knows that it asked", || async {
+        host.get(ann, &path).await.ok()["event_id"].is_string()
+    })
+    .await;
+}
+
 async fn ended(host: &TestHost, ann: &str) -> Value {
     let path = format!("/jobs/{JOB}");
     eventually("the job has ended", || async {
@@ -163,13 +172,9 @@ async fn a_job_is_not_taken_back_once_its_agent_was_told_that_its_answer_is_post
     let mut scout = host.connect(&host.token("scout").await).await;
     host.post(&ann, "/jobs", hire()).await.ok();
     let offer = scout.take().await;
-    let path = format!("/jobs/{JOB}");
-    eventually("the host knows that it asked", || async {
-        host.get(&ann, &path).await.ok()["event_id"].is_string()
-    })
-    .await;
+    asked(&host, &ann).await;
     scout.reply(&offer, r#"{"text": "hallo", "to": "de"}"#).await.unwrap();
-    let taken_back = host.send(&ann, Method::DELETE, &path, None).await;
+    let taken_back = host.send(&ann, Method::DELETE, &format!("/jobs/{JOB}"), None).await;
     assert_eq!(taken_back.refused(409), "CONFLICT");
     assert_eq!(ended(&host, &ann).await["state"], "Completed");
 }
@@ -202,11 +207,7 @@ async fn an_answer_that_a_crash_kept_from_the_job_is_taken_at_the_next_start() {
     let mut scout = host.connect(&host.token("scout").await).await;
     host.post(&ann, "/jobs", hire()).await.ok();
     let offer = scout.take().await;
-    let path = format!("/jobs/{JOB}");
-    eventually("the host knows that it asked", || async {
-        host.get(&ann, &path).await.ok()["event_id"].is_string()
-    })
-    .await;
+    asked(&host, &ann).await;
     // The job forgets what became of it: as if the host had ended before it took the answer.
     scout.reply(&offer, r#"{"text": "hallo", "to": "de"}"#).await.unwrap();
     let now = host.clock_now();
@@ -274,15 +275,11 @@ async fn a_result_that_waits_for_its_evaluator_asks_the_agent_for_nothing_more()
     request["evaluator"] = json!("ann");
     host.post(&ann, "/jobs", request).await.ok();
     let offer = scout.take().await;
-    let path = format!("/jobs/{JOB}");
-    eventually("the host knows that it asked", || async {
-        host.get(&ann, &path).await.ok()["event_id"].is_string()
-    })
-    .await;
+    asked(&host, &ann).await;
     let result = json!({"job_id": JOB, "status": "SUCCESS",
         "output_data": {"text": "hallo", "to": "de"}});
     host.tool(&token, "deliver_job", result).await.unwrap();
-    assert_eq!(host.get(&ann, &path).await.ok()["state"], "Submitted");
+    assert_eq!(host.get(&ann, &format!("/jobs/{JOB}")).await.ok()["state"], "Submitted");
     let event = offer["eventId"].as_str().unwrap();
     let why = host.get(&ann, &format!("/v1/events/{event}/attention")).await.ok();
     assert!(why.to_string().contains("responded"), "{why}");
